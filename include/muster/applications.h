@@ -53,9 +53,9 @@ MST_API mst_output mst_lenet_with(mst_model *model, const mst_application_option
 MST_API mst_output mst_unet_with(mst_model *model, const mst_application_options *options);
 #define mst_unet(...) MST_APPLICATION_(unet, __VA_ARGS__, .end_ = 0)
 
-/** A convolutional network for texts, whose tokens are numbers (mst_dataset_vectorize_text). It has an embedding of 7
- *  numbers for each token. Then come convolutions of 64 channels over 5 positions and of 32 over 3, and a dense layer.
- *  Each convolution has relu and a max pooling of 2. With the defaults it has 332,856 parameters. */
+/** A convolutional network for texts, whose tokens are numbers (mst_dataset_vectorize_text). Its layers: an embedding
+ *  of 7 numbers for each token; a convolution of 64 channels over 5 positions, and one of 32 channels over 3 positions,
+ *  each with relu and a max pooling of 2; a dense layer. With the defaults it has 332,856 parameters. */
 MST_API mst_output mst_text_cnn_with(mst_model *model, const mst_application_options *options);
 #define mst_text_cnn(...) MST_APPLICATION_(text_cnn, __VA_ARGS__, .end_ = 0)
 
@@ -64,24 +64,25 @@ typedef struct mst_gpt_options {
     int64_t layers, width, heads; /**< default 12, 768, 12; width is a multiple of heads */
     int64_t vocabulary_size;      /**< tokens are less than this; default 50257 */
     int64_t positions;            /**< tokens of an example; default 1024 */
-    int64_t key_value_heads;      /**< heads of keys and values, which divide heads; default heads */
-    int64_t inner;                /**< default 4 width, llama: 8/3 width in steps of 256 */
-    float dropout;                /**< of the embeddings and of what each part adds, in training; default 0 */
+    int64_t key_value_heads;      /**< number of heads of keys and values, which must divide `heads`; default `heads` */
+    int64_t inner;                /**< units of the inner layer; default 4 width, llama: 8/3 width in steps of 256 */
+    float dropout;                /**< in training, of the embeddings and each residual part; default 0 */
     bool llama;                   /**< RMS normalization, rotary positions, SwiGLU and no biases, as Llama */
-    bool untied;                  /**< the outputs have weights of their own, and do not share those of the tokens */
+    bool untied;                  /**< the output layer does not share the weights of the token embedding */
     double rotary_base;           /**< of llama's positions; default 10000 */
     float epsilon;                /**< of the normalizations; default 1e-5 */
     int end_;
 } mst_gpt_options;
 
 /** A transformer that predicts the next token; with the defaults it is GPT-2's smallest, with 124,439,808 parameters.
- *  Its input is i32 [n, positions], its output the logits [n, positions, vocabulary_size]. Those at position p are of
- *  the token after it, made from the tokens up to p. It adds the layers token_embedding, position_embedding (not
- *  llama), for i = 1 to layers block_<i>_norm_1, block_<i>_attention, block_<i>_norm_2, block_<i>_inner and
- *  block_<i>_outer, then norm and logits. Attention does not keep a number for each pair of positions
- *  (mst_scaled_dot_product_attention). Kernels and embeddings begin with a normal distribution of stddev 0.02. Train it
- *  with labels that are the inputs shifted by one token, i64 or i32 [n, positions], and
- *  MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY. */
+ *  Its input is i32 [n, positions], its output the logits [n, positions, vocabulary_size]. The logits at position p
+ *  predict the token at p + 1 from the tokens up to p. Train it with MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY and with
+ *  labels that are the inputs shifted by one token, i64 or i32 [n, positions].
+ *
+ *  It adds the layers token_embedding, position_embedding (not llama), for i = 1 to layers block_<i>_norm_1,
+ *  block_<i>_attention, block_<i>_norm_2, block_<i>_inner and block_<i>_outer, then norm and logits. Attention does not
+ *  store a matrix of all pairs of positions (mst_scaled_dot_product_attention). Kernels and embeddings begin with a
+ *  normal distribution of stddev 0.02. */
 MST_API mst_output mst_gpt_with(mst_model *model, const mst_gpt_options *options);
 #define mst_gpt(...) MST_GPT_(__VA_ARGS__, .end_ = 0)
 #define MST_GPT_(model, ...) mst_gpt_with(model, &MST_NAMED(mst_gpt_options, __VA_ARGS__))

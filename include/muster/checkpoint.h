@@ -14,8 +14,8 @@
  *      MST_TRY(mst_fit(model, .data = data, .epochs = 10, .resume = true, .callbacks = &save, .num_callbacks = 1));
  *      MST_TRY(mst_checkpoint_manager_close(manager));
  *
- *  A program may be killed at any moment. When it is started again, it goes on where its last checkpoint was taken. It
- *  ends with bit-identical weights, as if it had not been killed.
+ *  A program may be killed at any moment. When it is started again, it continues from its last checkpoint. It ends with
+ *  bit-identical weights, as if it had not been killed.
  */
 #ifndef MUSTER_CHECKPOINT_H
 #define MUSTER_CHECKPOINT_H
@@ -28,10 +28,10 @@ extern "C" {
 
 /* ---- one file --------------------------------------------------------------------------------------- */
 
-/** Writes the entries of SNAPSHOT to PATH. If PATH ends in ".safetensors" or ".npz", that is a model file; one that
- *  exists is replaced, whole or not at all. Any other PATH is the prefix of a checkpoint, which must not exist yet
- *  (MST_EXISTS). OPTIMIZER (may be NULL) is the optimizer of the training: beta1_power and beta2_power, which
- *  TensorFlow's Adam restores, follow from it. */
+/** Writes the entries of SNAPSHOT to PATH. If PATH ends in ".safetensors" or ".npz", it is a model file; an existing
+ *  file is replaced, whole or not at all. Any other PATH is the prefix of a checkpoint, which must not exist yet
+ *  (MST_EXISTS). OPTIMIZER (may be NULL) is the optimizer of the training. It gives the values beta1_power and
+ *  beta2_power, which TensorFlow's Adam restores. */
 MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot,
                                                     const mst_optimizer *optimizer);
 /** Reads a checkpoint (its prefix) or a model file, Muster's or another program's, into a new snapshot owned by the
@@ -74,11 +74,11 @@ MST_API void mst_restored_free(mst_restored *restored);
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);
 
-/** *OUT is the number of shards into which a fit cut its batches, as its checkpoint says. PATH is the prefix of the
- *  checkpoint, or a folder, whose newest one counts. A fit that is resumed keeps the number by itself, unless its
- *  strategy says something else (mst_resumed_shards); this is for programs that need it before, to choose devices or a
- *  batch size. The tensors are not read. *OUT is 0 if there is no checkpoint, or none that has the number. MST_CORRUPT
- *  if it is damaged. */
+/** Reads from a checkpoint the number of shards into which its fit cut the batches. PATH is the prefix of the
+ *  checkpoint, or a folder, whose newest checkpoint is used. A resumed fit keeps this number itself, unless its
+ *  strategy says otherwise (mst_resumed_shards). This function is for programs that need the number earlier, to choose
+ *  devices or a batch size. Tensors are not read. *OUT is 0 if there is no checkpoint, or if it does not have the
+ *  number. MST_CORRUPT if it is damaged. */
 MST_API MST_CHECKED mst_status mst_checkpoint_num_shards(const char *path, int *out);
 
 /* ---- the checkpoints of a training ------------------------------------------------------------------ */
@@ -87,8 +87,8 @@ typedef struct mst_checkpoint_options {
     int zero_;
     const char *directory;   /**< made if it does not exist */
     const char *prefix;      /**< default "model.ckpt": files are PREFIX-STEP.index and so on */
-    int64_t every_steps;     /**< saves a checkpoint each time so many steps have been made */
-    double every_seconds;    /**< and each time so many seconds have passed; 600 if neither is given */
+    int64_t every_steps;     /**< steps between checkpoints; may be given together with every_seconds */
+    double every_seconds;    /**< seconds between checkpoints; 600 if neither is given */
     int64_t keep;            /**< number of newest checkpoints that are kept, default 5; negative: all */
     double keep_every_hours; /**< keeps one more checkpoint for each of these periods; 0: none */
     /** Also keeps the checkpoint of the best epoch, in the folder `best` of the directory. The best epoch has the
@@ -100,11 +100,11 @@ typedef struct mst_checkpoint_options {
     const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: the model's optimizer */
 } mst_checkpoint_options;
 
-/** Writes the checkpoints of one folder, by a thread of its own. */
+/** Writes the checkpoints of one folder, in a thread of its own. */
 typedef struct mst_checkpoint_manager mst_checkpoint_manager;
 
 /** Opens the folder. A second process, or a second manager, is refused with MST_UNAVAILABLE until the first is closed
- *  or its process ends, even by a crash. What a process that was killed left half written is removed. */
+ *  or its process ends, even by a crash. Incomplete files of a process that was killed are removed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options,
                                                            mst_checkpoint_manager **out);
 /** Restores the newest undamaged checkpoint; MST_NOT_FOUND if the folder has none. */
@@ -114,11 +114,11 @@ MST_API MST_CHECKED mst_status mst_checkpoint_manager_restore(mst_checkpoint_man
 /** Copies the store and returns while a thread writes it. Waits first if the previous save is still being written; an
  *  error of that save is returned here. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store);
-/** Waits until all is written. */
+/** Waits until all saves are written. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager);
 /** Prefix of the newest checkpoint that this manager has written or restored, or NULL. Valid until the next one. */
 MST_API const char *mst_checkpoint_manager_latest(mst_checkpoint_manager *manager);
-/** Waits until all is written, and releases the folder. NULL is allowed. */
+/** Waits until all saves are written, and closes the manager, so that another may open the folder. NULL is allowed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *manager);
 /** Saves as the options say, and at the end of a training that did not fail. Training does not wait for writing. If a
  *  save is due while the previous one is still being written, it is made as soon as that has ended. */

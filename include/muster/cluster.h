@@ -21,8 +21,8 @@
  *  TensorFlow, there is no default port. Names are not resolved here.
  *
  *  A description is refused with MST_INVALID in these cases: two tasks have one address; a job is empty; there are
- *  several chiefs or evaluators; this process is none of the tasks; some tasks are on a loopback address, which other
- *  hosts cannot reach, and others are not. The error names the tasks and says where the description came from.
+ *  several chiefs or evaluators; this process is not among the tasks; some tasks, but not all, have a loopback address,
+ *  which other hosts cannot reach. The error names the tasks and the source of the description.
  */
 #ifndef MUSTER_CLUSTER_H
 #define MUSTER_CLUSTER_H
@@ -69,11 +69,11 @@ MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *opt
  *
  *      {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"type": "worker", "index": 1}}
  *
- *  A job may also be an object whose keys are the indices of its tasks, {"1": "b:2222"}. The cluster is complete, as
- *  with lists, if the keys of each such object are 0, 1, 2 and so on. One object must also have several tasks.
- *  Otherwise it is sparse, as under the key "sparseCluster". In a sparse cluster a list of one address is that of this
- *  task, whatever its index. The index of the task may be a string. Other keys are ignored. NULL, "", "{}" and text
- *  without a cluster: one task, of job "localhost". */
+ *  A job may also be an object whose keys are the indices of its tasks, {"1": "b:2222"}. With such objects the cluster
+ *  is complete if the keys of each object are 0, 1, 2 and so on, and at least one object has several tasks. Otherwise
+ *  the cluster is sparse, as it is under the key "sparseCluster". In a sparse cluster, a list of one address has the
+ *  address of this task, whatever its index. The index of the task may be a string. Other keys are ignored. NULL, "",
+ *  "{}" and text without a cluster: one task, of job "localhost". */
 MST_API MST_CHECKED mst_status mst_cluster_from_tf_config(const char *text, mst_cluster **out);
 
 /** Makes a cluster from the flags of TensorFlow's programs: --ps_hosts and --worker_hosts, lists "host:port,host:port"
@@ -91,12 +91,13 @@ typedef struct mst_launcher_options {
     int port;
     double timeout;  /**< seconds to wait for the others, if processes of several hosts find each other; default 120 */
     bool starts_mpi; /**< this process starts an MPI later, as the transport "mpi" does */
-    /** While processes find each other, a line every two seconds says for whom this one waits. Default: no lines. */
+    /** While processes find each other, gets a line every two seconds with the processes that this one waits for.
+     *  Default: no lines. */
     FILE *log;
 } mst_launcher_options;
 
-/** Makes the cluster that the launcher of this process has described in its environment. All processes of the launcher
- *  are workers. The first of these that is set counts:
+/** Makes the cluster that the launcher of this process has described in environment variables. All processes of the
+ *  launcher are workers. The first launcher of this list whose variables are set is used:
  *
  *      TF_CONFIG   mst_cluster_from_tf_config
  *      torchrun    RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT
@@ -108,12 +109,15 @@ typedef struct mst_launcher_options {
  *  worker 0's. Under mpiexec the address is localhost, and the first port is from 10000 to 30416; two jobs rarely get
  *  the same.
  *
- *  On several hosts the processes find each other. Worker 0 listens at the leader's address, or under MPICH's mpiexec
- *  at an address that the others learn by PMI. The others tell it at which ports they will listen, and get all
- *  addresses. All processes must therefore call this function, and each waits until all have done so. A second call
- *  returns the same at once. MST_DEADLINE names those that did not come. Under mpiexec without any of these, no
- *  addresses are known. MST_INVALID, naming the variable, if a launcher has set some of its variables but one that is
- *  needed is missing. If no launcher has set any: one task, of job "localhost". OPTIONS may be NULL. */
+ *  On several hosts the processes exchange their addresses. Worker 0 listens at the leader's address, or under MPICH's
+ *  mpiexec at an address that it sends to the others by PMI. The others send it the ports at which they will listen,
+ *  and get all addresses. All processes must therefore call this function, and each waits until all have done so. A
+ *  second call returns the same cluster at once. Under mpiexec with neither a leader's address nor PMI, addresses are
+ *  not known.
+ *
+ *  MST_DEADLINE names the processes that did not take part in time. MST_INVALID, naming the variable, if a launcher has
+ *  set some of its variables but a necessary one is missing. If no launcher has set any: one task, of job "localhost".
+ *  OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);
 
 /** Adds a reference; returns CLUSTER. */
@@ -129,24 +133,24 @@ typedef struct mst_task_info {
 } mst_task_info;
 /** Task NUMBER; all members are 0 if there is no such task. */
 MST_API mst_task_info mst_cluster_task(const mst_cluster *cluster, int number);
-/** The number of a task, -1 if it is not in the description. */
+/** The number in the cluster of task INDEX of JOB; -1 if there is no such task. */
 MST_API int mst_cluster_find(const mst_cluster *cluster, const char *job, int index);
-/** The number of this process. */
+/** The number in the cluster of this process. */
 MST_API int mst_cluster_self(const mst_cluster *cluster);
 
-/** The number of all tasks, and of training tasks. In a sparse cluster only tasks that this one knows are counted. */
+/** The count of all tasks, and of training tasks. In a sparse cluster only tasks that this one knows are counted. */
 MST_API int mst_cluster_num_tasks(const mst_cluster *cluster);
 MST_API int mst_cluster_num_training_tasks(const mst_cluster *cluster);
-/** The number of training tasks that compute replicas: the chief and the workers. They have the numbers 0 to COUNT - 1.
- *  In a cluster without chief, workers and parameter servers: the number of all training tasks. */
+/** The count of training tasks that compute replicas: the chief and the workers, numbers 0 to count - 1. In a cluster
+ *  without chief, workers and parameter servers: the count of all training tasks. */
 MST_API int mst_cluster_num_workers(const mst_cluster *cluster);
 MST_API int mst_cluster_num_ps(const mst_cluster *cluster);
 
 /** Whether this process initialises variables and saves. That is the chief, or worker 0 if there is no chief, or task 0
  *  in a cluster without chief, workers and parameter servers. It is never the evaluator. */
 MST_API bool mst_cluster_is_chief(const mst_cluster *cluster);
-/** The number of the task that others report to: the first parameter server, or task 0 if there is none. It is -1 if
- *  this task does not know it. */
+/** The number of the task to which the others report: the first parameter server, or task 0 if there is no server. It
+ *  is -1 if this task does not know that task. */
 MST_API int mst_cluster_leader(const mst_cluster *cluster);
 /** Whether all tasks are on this machine: at loopback addresses. */
 MST_API bool mst_cluster_is_local(const mst_cluster *cluster);
@@ -166,7 +170,7 @@ typedef struct mst_replica_device_options {
     int zero_;
     const mst_cluster *cluster; /**< gives the number of parameter servers; NULL: NUM_PS is that number */
     int num_ps;
-    const char *ps_device;     /**< device of variables, with a job; default "/job:ps" */
+    const char *ps_device;     /**< device of variables, which must name a job; default "/job:ps" */
     const char *worker_device; /**< device of all other nodes; default "/job:worker" */
     /** Each variable goes to the server that has the fewest bytes so far; false: the servers take turns. */
     bool by_bytes;
@@ -174,10 +178,11 @@ typedef struct mst_replica_device_options {
 
 /** Opens a device scope in which variables go to parameter servers and other nodes to the worker, as TensorFlow's
  *  replica_device_setter does. The servers are chosen in the order in which the variables are made. Slots go to the
- *  server of their variable, and shared variables stay where they are. Fields of inner device scopes override those of
- *  this scope: in "/cpu:1" a variable goes to "/job:ps/task:0/device:CPU:1". A variable in a scope of another job goes
- *  there, and is not counted. Without parameter servers the scope is that of no device, mst_device_push(graph, NULL).
- *  Closed by mst_device_pop. MST_INVALID on the graph if ps_device names no job or num_ps is negative. */
+ *  server of their variable, and shared variables stay where they are. Inner device scopes override fields of this
+ *  scope: in "/cpu:1" a variable goes to "/job:ps/task:0/device:CPU:1". A variable in an inner scope with another job
+ *  goes to that job, and does not count in the choice of servers. Without parameter servers the scope sets no device,
+ *  as mst_device_push(graph, NULL). Closed by mst_device_pop. MST_INVALID on the graph if ps_device names no job or
+ *  num_ps is negative. */
 MST_API int mst_replica_device_push(mst_graph *graph, const mst_replica_device_options *options);
 /** mst_with_replica_device (graph, .cluster = cluster, .worker_device = "/job:worker/task:1") { ... } */
 #define mst_with_replica_device(g, ...)                                                                 \

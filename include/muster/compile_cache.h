@@ -1,7 +1,7 @@
-/** The folder in which devices that compile keep compiled programs. A later process need not compile them again, and
- *  computes the same bits. Workers that train without parameter servers send each other compiled programs, so that
- *  their job compiles each program once. Each worker keeps them in its own folder too. With parameter servers, and in
- *  sessions over several tasks, each process compiles for itself. */
+/** The folder in which compiled programs of devices that compile (such as GPUs) are kept. A later process need not
+ *  compile them again, and computes the same bits. Workers that train without parameter servers send each other
+ *  compiled programs, so that their job compiles each program once; each worker also keeps them in its own folder. With
+ *  parameter servers, and in sessions over several tasks, each process compiles for itself. */
 #ifndef MUSTER_COMPILE_CACHE_H
 #define MUSTER_COMPILE_CACHE_H
 
@@ -30,9 +30,9 @@ MST_API MST_CHECKED mst_status mst_compile_cache_set(const char *folder, int64_t
 /** The folder that this process uses. */
 typedef struct mst_compile_cache_info {
     char folder[4096];    /**< its path; "": every process compiles anew ("off") */
-    bool is_made;         /**< false: it is made when a program is first kept */
-    int64_t num_programs; /**< that are in it */
-    int64_t bytes, limit; /**< of these programs; the most that they may have */
+    bool is_made;         /**< the folder exists; false: it is made for the first program */
+    int64_t num_programs; /**< programs in the folder */
+    int64_t bytes, limit; /**< bytes of these programs, and the limit of these bytes */
 } mst_compile_cache_info;
 
 /** Looks at the folder as a device that compiles does: whether it belongs to this user alone, and can be written, or

@@ -1,4 +1,4 @@
-/** Constraints: what the values of a weight must be after each step of an optimizer, by the formulas of Keras 3
+/** Constraints: changes to the values of a weight after each step of an optimizer, by the formulas of Keras 3
  *  (keras/src/constraints/constraints.py).
  *
  *      non_neg        w = max(w, 0)
@@ -6,13 +6,13 @@
  *      unit_norm      w = w / (1e-7 + norm)
  *      min_max_norm   w = w * (rate * clip(norm, min_value, max_value) + (1 - rate) * norm) / (1e-7 + norm)
  *
- *  where norm = sqrt(sum w^2), summed along `axes`: elements that differ only in their places along these share a norm.
- *  The kernel of a dense layer is [inputs, units], so axis 0 gives a norm for each unit; the kernel of a conv2d is
- *  [rows, columns, channels, filters], so axes 0, 1 and 2 give one for each filter.
+ *  where norm = sqrt(sum w^2), summed along `axes`. The kernel of a dense layer is [inputs, units], so axis 0 gives a
+ *  norm for each unit; the kernel of a conv2d is [rows, columns, channels, filters], so axes 0, 1 and 2 give a norm for
+ *  each filter.
  *
- *  A constraint is applied at the end of each training step, after the rule and the moving average, to the weights that
- *  the step trains; with gradient_accumulation_steps also in steps without an update, as in Keras. Initial values are
- *  not constrained.
+ *  Constraints are applied at the end of each training step, after the optimizer's formula and the moving average, to
+ *  the weights that the step trains. With gradient_accumulation_steps they are also applied in steps without an update,
+ *  as in Keras. Initial values are not constrained.
  *
  *  An mst_constraint is a plain value, which needs no freeing. One whose members are all 0 constrains nothing. */
 #ifndef MUSTER_CONSTRAINT_H

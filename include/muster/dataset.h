@@ -1,4 +1,4 @@
-/** Datasets: where batches come from.
+/** Datasets: rows of data from files or memory, and their transforms and batches.
  *
  *  Each of these functions returns a status. muster/data.h has the same functions as expressions that nest, which need
  *  one check.
@@ -21,9 +21,10 @@
  *      }
  *      mst_iterator_destroy(it);
  *
- *  A dataset is an immutable description: a source and transforms over it. Its elements are rows, and after
- *  mst_dataset_batch they are batches of rows. A row has one or more components (image, label), each with a dtype and a
- *  shape. Every transform makes a new dataset. It retains its source dataset, which still belongs to its owner.
+ *  A dataset is an immutable description: a source and the transforms that are applied to it. Its elements are rows,
+ *  and after mst_dataset_batch they are batches of rows. A row has one or more components (image, label), each with a
+ *  dtype and a shape. Every transform makes a new dataset. It retains its source dataset, which still belongs to its
+ *  owner.
  *
  *  The order of rows depends only on the seeds of the shuffles and on the epoch. A batch is a list of row numbers:
  *  nothing is copied until mst_batch_copy. That function gathers, casts, scales and maps the rows that it is asked for,
@@ -86,9 +87,9 @@ MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char
 
 typedef struct mst_tfrecord_options {
     int zero_;
-    int64_t cycle;        /**< number of files that take turns; 0: 1, one file after the other */
-    int64_t block;        /**< records of a file in each of its turns; 0: 1 */
-    bool forward;         /**< reads plain files only forward too: no index, no permutation of all records */
+    int64_t cycle;        /**< number of files that are interleaved; 0: 1, one file after the other */
+    int64_t block;        /**< consecutive records from one file before the next file; 0: 1 */
+    bool forward;         /**< reads also plain files only forward: no index, and no permutation of all records */
     int64_t skip_corrupt; /**< number of damaged records that are skipped in a pass; one more is an error */
 } mst_tfrecord_options;
 
@@ -113,7 +114,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *path
 MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
 /** The I-th kind of data spec, "fashion-mnist", "idx:DIR", ...; NULL past the last. */
 MST_API const char *mst_dataset_form(int i);
-/** What that kind is, in half a line; NULL past the last. */
+/** A description of that kind, in half a line; NULL past the last. */
 MST_API const char *mst_dataset_form_help(int i);
 /** Whether data of the kind of SPEC may be pictures, which .image_size resizes: images:DIR, tfds:DIR,
  *  tfrecord:PREFIX. */
@@ -170,7 +171,7 @@ typedef struct mst_data_options {
     int num_inputs, num_outputs;
     bool whole_file; /**< csv:FILE, npz:FILE, images:DIR, or texts:PATH with a tokenizer, without parts is also the
                             *   whole test part */
-    int64_t input_columns; /**< with whole_file: a table with so many columns has no labels (csv); 0: not known */
+    int64_t input_columns; /**< with whole_file: a table with this many columns has no labels (csv); 0: not known */
     bool parts_only;       /**< even with a schema, a test part must be beside a train part (csv, images, texts) */
     bool keep_texts;       /**< as in mst_text_options (csv with .text, texts) */
     bool raw_texts;        /**< texts stay strings, for a model that splits them itself (csv with .text, texts) */
@@ -203,7 +204,7 @@ MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *
 
 /* Transforms, mst_dataset_shuffle, mst_dataset_batch and so on, are in muster/transforms.h. */
 
-/* ---- what is known of a dataset -------------------------------------------------------------------- */
+/* ---- properties of a dataset ----------------------------------------------------------------------- */
 
 /** Rows of one epoch, whether in batches or not; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
 MST_API int64_t mst_dataset_num_rows(const mst_dataset *dataset);
@@ -216,15 +217,15 @@ MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
 /** The path of the first damaged picture that was skipped; NULL: none. Valid as long as DATASET. */
 MST_API const char *mst_dataset_first_corrupt(const mst_dataset *dataset);
 
-/** Files in folders of pictures that are left out. A hidden folder counts as one. */
+/** Numbers of files in folders of pictures that are left out. A hidden folder counts as one file. */
 typedef struct mst_files_left_out {
     int64_t no_pictures;  /**< files without the suffix of a picture */
     int64_t hidden;       /**< names that begin with a dot */
     int64_t empty;        /**< pictures of 0 bytes */
     int64_t broken_links; /**< links with the suffix of a picture that lead to no file */
 } mst_files_left_out;
-/** Gets what the source of DATASET has left out: all 0 for other sources than mst_dataset_from_images and
- *  mst_dataset_from_image_files. Returns the sum. */
+/** Sets *OUT to the numbers of files that the source of DATASET has left out, and returns their sum. All are 0 unless
+ *  the source is mst_dataset_from_images or mst_dataset_from_image_files. */
 MST_API int64_t mst_dataset_files_left_out(const mst_dataset *dataset, mst_files_left_out *out);
 MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 /** Dtype and shape of component I of an element. For a batch, dimension 0 is the number of rows, -1 if batches
@@ -236,12 +237,12 @@ MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 if there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
-/** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their
- *  categories or classes), as a line of JSON. If it is kept with a model, a later program can number other data in the
- *  same way. NULL for other data, and after mst_dataset_map. Valid as long as DATASET. */
+/** The schema of data from mst_dataset_from_csv or mst_dataset_from_images, as a line of JSON: columns, their types,
+ *  and the categories or classes that numbers stand for. If it is kept with a model, a later program can number other
+ *  data in the same way. NULL for other data, and after mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
-/** Opens the tokenizer that SCHEMA, a text of mst_dataset_schema, has, to be closed; *OUT becomes NULL if it has none.
- *  SCHEMA may be NULL. MST_INVALID if it is damaged. */
+/** Opens the tokenizer that is stored in SCHEMA, a text of mst_dataset_schema; the caller closes it. *OUT becomes NULL
+ *  if SCHEMA has no tokenizer. SCHEMA may be NULL. MST_INVALID if it is damaged. */
 MST_API MST_CHECKED mst_status mst_schema_tokenizer(const char *schema, mst_tokenizer **out);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */
@@ -256,8 +257,8 @@ MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const m
 /** Skips N elements (or all that are left, if they are fewer) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
 
-/** The position of ITERATOR, after the elements that mst_iterator_next has given. It is an i64 [n] of a few numbers,
- *  and one number for each row in the buffer of a shuffle. */
+/** Makes a tensor with the position of ITERATOR, after the elements that mst_iterator_next has given; the caller owns
+ *  it. It is an i64 [n]: a few numbers, and one number for each row in the buffer of a shuffle. */
 MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
 /** Makes an iterator at that position: it gives the elements that would have followed. DATASET is the same or one built
  *  in the same way. Records that were in the buffer of a shuffle are read again. Fails with MST_INVALID or MST_CORRUPT
@@ -280,8 +281,8 @@ MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int compon
 /** As mst_batch_copy, for all components at once: component i goes to DST[i]; NULL: it is skipped. */
 MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows,
                                                   void *const *dst);
-/** Record I of a batch whose source has records, as it is in the file. It is valid until the next call with this batch,
- *  or on its iterator. By one thread at a time. */
+/** Sets *RECORD to record I of a batch whose source has records, as it is in the file. It is valid until the next call
+ *  with this batch or its iterator. Only one thread at a time may call it. */
 MST_API MST_CHECKED mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record);
 /** Makes a tensor of component COMPONENT, which belongs to the caller: [rows, ...]. If the dataset has no batches, it
  *  is only the row, with its own lengths. Strings are copied with their bytes. */

@@ -1,4 +1,5 @@
-/** tf.train.Example and SequenceExample: named lists of integers, floats or bytes, as records of TFRecord files.
+/** Reading and writing of tf.train.Example and SequenceExample: named lists of integers, floats or bytes, usually the
+ *  records of TFRecord files.
  *
  *      const mst_feature features[] = {
  *          {.name = "image_raw", .dtype = MST_U8, .shape = MST_SHAPE(28, 28)},
@@ -50,10 +51,10 @@ MST_API int mst_example_parser_components(const mst_example_parser *parser);
 /** Dtype and shape of component I. */
 MST_API mst_spec mst_example_parser_spec(const mst_example_parser *parser, int i);
 /** Writes the components of the Example or SequenceExample in SIZE bytes at DATA to DST, one pointer for each; NULL:
- *  that component is skipped. Strings refer to DATA. If a feature has a length of its own, ask for the length alone
- *  first; then for its values, with memory for that many. Several threads may call at once. Fails with MST_CORRUPT if
- *  the bytes are no such message; MST_NOT_FOUND if a feature is missing and has no default; MST_INVALID if its values
- *  are of another kind or number. The message names the feature. */
+ *  that component is skipped. Strings refer to DATA. If each row of a feature has a length of its own, get only the
+ *  length in a first call, and the values in a second call, with memory for that many. Several threads may call at
+ *  once. Fails with MST_CORRUPT if the bytes are not such a message; MST_NOT_FOUND if a feature is missing and has no
+ *  default; MST_INVALID if its values are of another kind or number. The message names the feature. */
 MST_API MST_CHECKED mst_status mst_example_parse(const mst_example_parser *parser, const void *data, size_t size,
                                                  void *const *dst);
 
@@ -73,13 +74,13 @@ typedef struct mst_feature_value {
     int64_t num_bytes; /**< total bytes of the values of a bytes_list */
 } mst_feature_value;
 
-/** Lists the features of the Example or SequenceExample in SIZE bytes at DATA. Writes at most MOST of them to VALUES,
- *  whose names point into DATA, and their number to *COUNT. Fails with MST_CORRUPT. */
+/** Lists the features of the Example or SequenceExample in SIZE bytes at DATA. Writes at most MOST of them to VALUES;
+ *  the names point into DATA. *COUNT becomes their number. MST_CORRUPT if DATA is not such a message. */
 MST_API MST_CHECKED mst_status mst_example_describe(const void *data, size_t size, mst_feature_value *values, int most,
                                                     int *count);
 
-/** A feature to be written: COUNT elements at DATA. u8 elements become one value of a bytes_list, and each string one
- *  value. f32 becomes a float_list; i64, i32 and bool become an int64_list. */
+/** A feature to be written: COUNT elements at DATA. All u8 elements together become one value of a bytes_list; each
+ *  string becomes one value of it. f32 becomes a float_list; i64, i32 and bool become an int64_list. */
 typedef struct mst_feature_data {
     const char *name;
     mst_dtype dtype;

@@ -1,14 +1,16 @@
-/** Graphs: what is computed.
+/** Graphs: the nodes and values of a computation.
  *
  *  A graph is an arena of nodes that only grows. It is built by expressions, and errors are checked once at the end:
  *
  *      mst_value y = mst_relu(mst_add(mst_matmul(x, w), b));
  *      if (mst_graph_check(g)) puts(mst_error()->message);
  *
- *  The graph keeps the first mistake, with node names and shapes. Every later value that depends on it is an error
- *  value, and mst_graph_check() or compiling reports it. Only one thread at a time may build a graph or use its values.
- *  If two threads change it at once, or one changes it while a session in another begins to run it, the second gets
- *  MST_INVALID. Once a change was refused in this way, the graph must not be used any more.
+ *  The graph keeps the first mistake, with node names and shapes; mst_graph_check() or compiling reports it. Every
+ *  later value that depends on the mistake is an error value.
+ *
+ *  Only one thread at a time may build a graph or use its values. If two threads change it at once, or one changes it
+ *  while a session in another begins to run it, the second gets MST_INVALID. After that the graph must not be used any
+ *  more.
  */
 #ifndef MUSTER_GRAPH_H
 #define MUSTER_GRAPH_H
@@ -104,7 +106,7 @@ MST_API const char *mst_value_name(mst_value value);
 /** Gives VALUE's node another name, in the current name scope, and returns VALUE:
  *  `c = mst_rename(mst_add(a, b), "c")`. */
 MST_API mst_value mst_rename(mst_value value, const char *name);
-/** Output I of the node that made VALUE. */
+/** Output I of the node that makes VALUE. */
 MST_API mst_value mst_value_output(mst_value value, int i);
 /** True for MST_NONE and for the value of a failed expression. */
 MST_API bool mst_value_is_none(mst_value value);
@@ -116,7 +118,7 @@ MST_API const void *mst_node_options(const mst_node *node);
 MST_API int mst_node_num_src(const mst_node *node);
 MST_API mst_value mst_node_src(const mst_node *node, int i);
 MST_API int mst_node_num_dst(const mst_node *node);
-/** The device asked for, merged from the scopes; "" if none was. */
+/** The device that the scopes around the node set, merged; "" if they set none. */
 MST_API const char *mst_node_device(const mst_node *node);
 
 /* ---- scopes ---------------------------------------------------------------------------------------
@@ -183,8 +185,8 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
 #define MST_VARIABLES "variables"
 #define MST_LOSSES "losses"
 #define MST_SUMMARIES "summaries"
-/** Pairs: a variable that is not trained, such as a moving statistic, and its next value when a step trains. Strategies
- *  make these updates; in a graph of your own, mst_state_updates does. */
+/** Pairs of values: a variable that is not trained, such as a moving statistic, and then its value after a training
+ *  step. Strategies make these updates; in a graph of your own, mst_state_updates does. */
 #define MST_UPDATES "updates"
 
 /** Adds VALUE to the named list of the graph. */

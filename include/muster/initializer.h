@@ -21,7 +21,7 @@ extern "C" {
 
 typedef enum mst_fan { MST_FAN_IN = 0, MST_FAN_OUT, MST_FAN_AVERAGE } mst_fan;
 typedef enum mst_distribution {
-    MST_TRUNCATED_NORMAL = 0, /**< has the wanted variance after the truncation */
+    MST_TRUNCATED_NORMAL = 0, /**< scaled so that the variance is right after the truncation */
     MST_UNTRUNCATED_NORMAL,
     MST_UNIFORM
 } mst_distribution;

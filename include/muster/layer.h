@@ -7,7 +7,7 @@
  *      mst_value y = mst_dense(x, 10);    a value: nothing is added to a model, the layer is built in x's graph, for
  *                                         training, with its variables in a variable scope of its name
  *
- *  muster/layers.h has the layers; the build makes it from the files of src/layer/.
+ *  The layers are in muster/layers.h, which the build makes from the files of src/layer/.
  */
 #ifndef MUSTER_LAYER_H
 #define MUSTER_LAYER_H
@@ -33,7 +33,7 @@ typedef struct mst_get_variable_options {
     /** Penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2, as in tf.contrib. Keras has no factor 1 / 2: its
      *  L2(x) is .l2 = 2 * x here. */
     float l1, l2;
-    mst_constraint constraint; /**< of its values after each step */
+    mst_constraint constraint; /**< applied to its values after each training step */
 } mst_get_variable_options;
 /** Makes a variable; or, with reuse, returns the existing one of this name, which must have this shape and dtype. */
 MST_API mst_value mst_get_variable_with(mst_get_variable_options options);
@@ -68,7 +68,7 @@ typedef struct mst_inner_layer {
     const void *options; /**< the struct of its options; copied when the outer layer is added to a model */
 } mst_inner_layer;
 
-/** A model, outputs or a value: what the macros of layers make of their first argument. */
+/** The first argument of a layer, which the macros convert to this type: a model, outputs or a value. */
 typedef struct mst_layer_source {
     mst_model *model; /**< NULL: none, or an error */
     mst_outputs outputs;
@@ -79,8 +79,8 @@ MST_API mst_layer_source mst_source_output(mst_output output);
 MST_API mst_layer_source mst_source_outputs(mst_outputs outputs);
 MST_API mst_layer_source mst_source_value(mst_value value);
 
-/** Adds a layer of type TYPE ("dense") to the source's model; OPTIONS is the struct of that type. After an error, which
- *  is kept on the model and comes out of mst_compile, returns no output. */
+/** Adds a layer of type TYPE ("dense") to the source's model. OPTIONS is the options struct of that type. After an
+ *  error the result is all zero: the model keeps the error, and mst_compile returns it. */
 MST_API mst_output mst_layer_append(const char *type, mst_layer_source source, const void *options);
 /** Builds a layer of type TYPE on the source's value. */
 MST_API mst_value mst_layer_value(const char *type, mst_layer_source source, const void *options);
@@ -129,7 +129,8 @@ inline mst_outputs mst_outputs_of_(T... output) {
              : mst_source_outputs, mst_value  \
              : mst_source_value, default      \
              : mst_source_model)(source)
-/** What a layer's macro is: `MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))`. */
+/** For the definition of a layer's macro:
+ *  `MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))`. */
 #define MST_LAYER(type, source, options) \
     _Generic((source), mst_value : mst_layer_value, default : mst_layer_append)(#type, MST_SOURCE(source), &options)
 #endif

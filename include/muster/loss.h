@@ -16,14 +16,14 @@
 extern "C" {
 #endif
 
-/** The loss of each example, [n], in the dtype of PREDICTIONS (f32 or f64). Axes of an example that the formula does
- *  not name are averaged. FROM_LOGITS: the predictions of the cross entropies are logits, not probabilities.
- *  Predictions that come directly from softmax or sigmoid are computed from their logits in any case. Labels and
- *  predictions have the same shape, except for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1].
- *  Mistakes are kept on the graph. */
+/** The loss of each example, [n], in the dtype of PREDICTIONS (f32 or f64). The formula gives a loss for each position,
+ *  over the last axis; the mean over the positions is the loss of the example. FROM_LOGITS: the predictions of the
+ *  cross entropies are logits, not probabilities. If predictions are the direct result of a softmax or sigmoid, the
+ *  loss is computed from its logits in any case. Labels and predictions have the same shape, except for
+ *  MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1]. Mistakes are kept on the graph. */
 MST_API mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits);
-/** The loss of each position, [n, ...]: in the shape of PREDICTIONS without the last axis, so of a picture with a class
- *  for each pixel [n, height, width]. All else is as in mst_loss_per_example, which is the mean over the positions.
+/** The loss of each position, [n, ...]: the shape of PREDICTIONS without the last axis, such as [n, height, width] for
+ *  pictures with a class for each pixel. Otherwise as mst_loss_per_example, which is the mean over the positions.
  *
  *  IGNORE_CLASS, only for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY: the loss of a position with this label is 0. Any
  *  number is possible, such as -1 or 255. 0: none; MST_ZERO: class 0. COUNTED (may be NULL) becomes 1 where a position
@@ -33,8 +33,8 @@ MST_API mst_value mst_loss_per_position(mst_loss loss, mst_value labels, mst_val
                                         double ignore_class, mst_value *counted);
 /** "sparse_categorical_crossentropy", ...; NULL past the last. */
 MST_API const char *mst_loss_name(mst_loss loss);
-/** Whether LOSS measures by how much numbers differ. Labels that are names of classes cannot be used with such a
- *  loss. */
+/** Whether LOSS measures how much numbers differ, such as the mean squared error. Labels that are names of classes
+ *  cannot be used with such a loss. */
 MST_API bool mst_loss_measures(mst_loss loss);
 /** Finds the loss NAME; MST_INVALID, naming the nearest one, if there is none. */
 MST_API MST_CHECKED mst_status mst_loss_from_name(const char *name, mst_loss *out);

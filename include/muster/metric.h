@@ -1,5 +1,5 @@
-/** Metrics. Each batch gives a sum and a count, which add up exactly over shards and steps. The result is sum / count.
- *  For areas under curves, both are counts by thresholds, and the result is a function of them.
+/** Metrics. Each batch gives a sum and a count, which are added up over shards and steps. The result is sum / count.
+ *  For some metrics, such as areas under curves, both are vectors, and the result is another function of them.
  *
  *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h. A metric is the mean of the
  *  formula given there. Labels of another dtype than the predictions are cast.
@@ -32,10 +32,11 @@ typedef struct mst_metric_options {
     /** precision, recall, f1, auc, pr_auc: of this class against all others, as in scikit-learn (MST_CLASS(1): class
      *  1). 0: of all columns together, as in Keras. A single column is class 1 of two. */
     int64_t positive;
-    /** Labels that do not count, such as -1 or 255, where labels are class numbers. 0: none; MST_ZERO: class 0. */
+    /** If labels are class numbers: the label of positions that do not count, such as -1 or 255. 0: none; MST_ZERO:
+     *  class 0. */
     double ignore_class;
-    /** Of positions, bool [n, ...]: false where a position does not count, such as a step of padding. It may lack
-     *  dimensions at the end. MST_NONE: all count. */
+    /** bool [n, ...], one element for each position: false where a position does not count, such as a step of padding.
+     *  It may lack dimensions at the end. MST_NONE: all count. */
     mst_value mask;
     int32_t
         num_thresholds; /**< auc, pr_auc: at least 2; default 200, with `positive` 4000. `from_logits` and `exclusive`

@@ -25,9 +25,9 @@ MST_API mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, c
  *  been changed before, for example averaged over towers, or clipped. */
 MST_API mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *gradients,
                                       const mst_value *variables, int num_variables, mst_value global_step);
-/** Gives the variables of the collection MST_UPDATES, such as the moving statistics of batch_normalization, their next
- *  values. Covers all pairs that were added until now. For a graph of your own, in which it must run with the train op;
- *  strategies do it by themselves. */
+/** An op that sets the variables of the collection MST_UPDATES, such as the moving statistics of batch_normalization,
+ *  to their next values. It covers all pairs that were added until now. In a graph of your own, run it together with
+ *  the train op; strategies do this themselves. */
 MST_API mst_value mst_state_updates(mst_graph *graph);
 /** The moving average of a variable, kept by an optimizer with ema_decay; MST_NONE if there is none. */
 MST_API mst_value mst_moving_average(mst_value variable);

@@ -7,7 +7,7 @@
  *      mst_dense(m, 10);                               mst_output x = mst_dense(a, 8), y = mst_share(x, b);
  *                                                      mst_dense(mst_merge(MST_OUTPUTS(x, y), MST_MERGE_ADD), 1);
  *
- *  The first error is kept on the model and comes out of mst_compile.
+ *  The model keeps the first error, and mst_compile returns it.
  */
 #ifndef MUSTER_MODEL_H
 #define MUSTER_MODEL_H
@@ -28,9 +28,9 @@ MST_API void mst_model_destroy(mst_model *model);
 MST_API MST_CHECKED mst_status mst_model_check(const mst_model *model);
 
 /** Lets the layer of OUTPUT, such as a normalization, learn from component COMPONENT of DATA, as Keras' adapt does.
- *  Reads one epoch of DATA, which must have values as the layer will get them. NaN are skipped. What is learnt becomes
- *  weights that are not trained, and are saved with the others. Call it before mst_compile. MST_INVALID if the layer
- *  does not learn in this way; also fails as reading the rows does. */
+ *  Reads one epoch of DATA, whose values must have the form that the layer will get. NaN are skipped. The results
+ *  become weights that are not trained, and are saved with the others. Call it before mst_compile. MST_INVALID if the
+ *  layer does not learn in this way; also fails with the errors of reading the rows. */
 MST_API MST_CHECKED mst_status mst_adapt(mst_output output, mst_dataset *data, int component);
 
 /** Sets whether the weights of the layer LAYER are trained, as Keras' layer.trainable; at first they are. LAYER NULL:
@@ -41,8 +41,9 @@ MST_API MST_CHECKED mst_status mst_model_set_trainable(mst_model *model, const c
 
 /** Sets the MOMENTUM of the moving statistics of every batch_normalization of MODEL: from 0 to below 1. After n steps
  *  the moving statistics, with which the model is evaluated, still contain momentum^n of their initial value.
- *  MobileNetV2 has 0.999, as Keras builds it: it takes 6,900 steps until that part is a thousandth. Takes effect at the
- *  next mst_compile. MST_INVALID if MOMENTUM is out of range, MST_NOT_FOUND if MODEL has no such layer. */
+ *  MobileNetV2 has 0.999, as Keras builds it: after 6,900 steps the part of the initial value is a thousandth. Takes
+ *  effect at the next mst_compile. MST_INVALID if MOMENTUM is out of range, MST_NOT_FOUND if MODEL has no
+ *  such layer. */
 MST_API MST_CHECKED mst_status mst_model_set_batch_norm_momentum(mst_model *model, double momentum);
 /** The largest momentum of the batch_normalization layers of MODEL that are not frozen; 0: there is none. */
 MST_API double mst_model_batch_norm_momentum(const mst_model *model);
@@ -50,11 +51,11 @@ MST_API double mst_model_batch_norm_momentum(const mst_model *model);
 /** The name of layer I, in the order in which layers were added, including inputs; NULL past the last. */
 MST_API const char *mst_model_layer_name(const mst_model *model, int64_t i);
 
-/** Sets the outputs of the model. Without this call its output is that of the layer added last. Layers that no output
- *  needs are not built. */
+/** Sets the outputs of the model. Without this call its only output is the output of the layer added last. Layers that
+ *  no output needs are not built. */
 MST_API void mst_model_outputs(mst_model *model, mst_outputs outputs);
 
-/** The output for INPUTS, in the graph of INPUTS, of a model that has one input and one output. */
+/** Builds MODEL, which has one input and one output, in the graph of INPUTS, and returns the output for INPUTS. */
 MST_API mst_value mst_model_call(mst_model *model, mst_value inputs, bool training);
 /** As mst_model_call, for any model: writes its NUM_OUTPUTS outputs to OUTPUTS, given one value for each of its
  *  NUM_INPUTS inputs. Writes error values if these numbers are not the model's. */
@@ -72,7 +73,7 @@ MST_API const char *mst_model_output_name(const mst_model *model, int i);
  *  truncated normal distribution of stddev 0.1 and have the penalty L2; biases begin with 0. */
 MST_API void mst_model_mlp(mst_model *model, const int64_t *hidden, int num_hidden, int64_t classes, float l2);
 
-/* ---- what is in a model --------------------------------------------------------------------------- */
+/* ---- weights and layers of a model ---------------------------------------------------------------- */
 
 typedef struct mst_weight {
     const char *name;  /**< "layer1/kernel": its name in the store, mst_model_store */
@@ -80,10 +81,10 @@ typedef struct mst_weight {
     mst_spec spec;
     bool trainable;
 } mst_weight;
-/** Lists the weights in the order of Keras' model.weights, each once: layers far from the outputs first, without layers
- *  that no output needs. Trained weights of a layer come before its others. *OUT is an array of *COUNT that belongs to
- *  the model, and is valid until the next call of this function. The shapes of the inputs must be known, from mst_input
- *  or from the data that the model was trained or evaluated with; otherwise MST_INVALID. */
+/** Lists the weights in the order of Keras' model.weights, each once. Layers far from the outputs come first; layers
+ *  that no output needs are left out. Trained weights of a layer come before its others. *OUT is an array of *COUNT
+ *  elements that belongs to the model, and is valid until the next call of this function. The shapes of the inputs must
+ *  be known, from mst_input or from the data that the model was trained or evaluated with; otherwise MST_INVALID. */
 MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count);
 
 /** Prints the table that Keras 3 prints. It has each layer that an output needs, in the order of mst_model_weights,

@@ -1,5 +1,5 @@
-/** Monitored sessions: loops of your own that save, log and stop, and that go on when a task is lost. They are like the
- *  MonitoredTrainingSession and the Supervisor of TensorFlow 1.
+/** Monitored sessions: for training loops of your own. They save checkpoints, write logs, stop the loop, and recover
+ *  when a task is lost, like the MonitoredTrainingSession and the Supervisor of TensorFlow 1.
  *
  *      mst_monitored_session *s;
  *      MST_TRY(mst_monitored_session_create(graph, &s, .session = {.target = "tcp://localhost:2223"},
@@ -9,17 +9,17 @@
  *          status = mst_monitored_session_run(s, feeds, num_feeds, fetches, num_fetches, outputs);
  *      const mst_status closed = mst_monitored_session_close(s);
  *
- *  The chief gives the variables their values: those of the newest checkpoint of its folder, or else first values. If
- *  all have values, it leaves them as they are. That is so on task servers if only the chief was started again. Another
- *  client of the same variables (`waits_for_chief`) asks every second until all have values.
+ *  The chief gives the variables their values: those of the newest checkpoint of its folder, or else initial values. If
+ *  all variables have values, it does not change them; this happens with task servers if only the chief was started
+ *  again. Another client of the same variables (`waits_for_chief`) checks every second until all have values.
  *
  *  The chief saves when it begins, every `save_seconds` or `save_steps`, and at the end. Each save is the state of all
- *  tasks at one moment between two runs. The chief also writes summaries, and how many steps are made per second.
+ *  tasks at one moment between two runs. The chief also writes summaries, and the number of steps per second.
  *
  *  If a run or a save ends with MST_UNAVAILABLE because a task is lost, the session waits until the task is back. If
  *  variables have lost their values, the chief sets all of them, on all tasks and in one run. It takes the values of
- *  the newest checkpoint, or without a folder those that it has kept in memory. Then the run is made again, unless
- *  global_step shows that it, or a run of another client, has been made meanwhile. No run is made twice.
+ *  the newest checkpoint, or without a folder the values that it has kept in memory. Then the run is repeated, unless
+ *  global_step shows that this run, or a run of another client, was completed meanwhile. No run is applied twice.
  *
  *  A feed with a `fill` function is filled again for the repeated run. If its values are a function of
  *  mst_monitored_session_step, a single client gets the weights of the undisturbed training, bit for bit. */
@@ -53,20 +53,20 @@ typedef struct mst_monitored_options {
     bool waits_for_chief;           /**< another client is the chief: this one writes no files and no first values */
     int64_t last_step;              /**< should_stop is true from this global_step on; 0: no last step */
     const char *checkpoint_dir;     /**< of the chief; made if it does not exist. NULL: keeps values in memory only */
-    int64_t save_steps;             /**< the chief saves each time so many steps have been made */
-    double save_seconds;            /**< and each time so many seconds have passed; default 600, without folder 60 */
+    int64_t save_steps;             /**< steps between saves of the chief */
+    double save_seconds;            /**< seconds between saves of the chief; default 600, without folder 60 */
     int64_t keep;                   /**< number of checkpoints kept, as in mst_checkpoint_options */
     const mst_optimizer *optimizer; /**< as in mst_checkpoint_options; NULL: none is saved */
     const char *logdir;             /**< of the chief, for TensorBoard; NULL: no summaries */
     const mst_monitored_summary *summaries; /**< [num_summaries], which may need the feeds of a run */
     int num_summaries;
-    int64_t summary_steps;   /**< the chief writes summaries with the next run after so many steps */
-    double summary_seconds;  /**< and after so many seconds; if neither is given: 120 */
+    int64_t summary_steps;   /**< steps between summaries, which the chief writes with the next run */
+    double summary_seconds;  /**< seconds between summaries; if neither is given: 120 */
     int64_t rate_steps;      /**< steps between points of the curve "global_step/sec"; default 100 */
-    double recovery_timeout; /**< seconds for which lost tasks, and the chief, are waited for; default 600 */
-    FILE *log;               /**< gets lines: for whom it waits, what was restored, steps per second; NULL: none */
-    /** Asked before each run, and several times a second while the session waits. True ends waiting with MST_CANCELLED,
-     *  and makes should_stop true. NULL: never. */
+    double recovery_timeout; /**< seconds to wait for lost tasks and for the chief; default 600 */
+    FILE *log; /**< gets lines: tasks that it waits for, what was restored, steps per second; NULL: none */
+    /** Called before each run, and several times a second while the session waits. True ends waiting with
+     *  MST_CANCELLED, and makes should_stop true. NULL: not called. */
     bool (*stop)(void *context);
     void *context;
 } mst_monitored_options;
@@ -86,9 +86,9 @@ MST_API void mst_monitored_session_request_stop(mst_monitored_session *session);
 /** The step that the next run makes: global_step as this client has last seen it. If other clients train too, it may
  *  have risen since. */
 MST_API int64_t mst_monitored_session_step(const mst_monitored_session *session);
-/** Calls mst_session_run, and then does what is due: a save, summaries, the rate. A lost task is waited for, see above.
- *  If a step was made but its answer was lost with a task, the status is MST_OK and all OUTPUTS are NULL. Returns
- *  errors of the run, and of files that cannot be written. */
+/** Calls mst_session_run, and then saves and writes summaries and the rate, if these are due. Waits for lost tasks (see
+ *  above). If a step was made but its answer was lost with a task, the status is MST_OK and all OUTPUTS are NULL.
+ *  Returns errors of the run, and of files that cannot be written. */
 MST_API MST_CHECKED mst_status mst_monitored_session_run(mst_monitored_session *session, const mst_feed *feeds,
                                                          int num_feeds, const mst_value *fetches, int num_fetches,
                                                          mst_tensor **outputs);

@@ -2,8 +2,8 @@
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
 
-/* Each header stands after those that it includes: so compilers name two files with a mistake in the arguments of a
- * macro, and not the whole chain of headers. */
+/* Each header comes after the headers that it includes. For a mistake in the arguments of a macro, compilers then
+ * report two files, not the whole chain of headers. */
 /* clang-format off */
 #include "muster/named.h"
 #include "muster/status.h"

@@ -1,4 +1,4 @@
-/** Named arguments: what the macros that take `.member = value` are made of.
+/** Named arguments: the definitions behind all macros that take `.member = value`.
  *
  *      mst_matmul(x, w)                                the required arguments come first, without a name
  *      mst_matmul(x, w, .transpose_b = true)           the others are named; an argument that is not given has its
@@ -17,8 +17,9 @@
  * counts as not given; this is -0.0, which computes like 0. */
 #define MST_ZERO (-0.0)
 
-/* Members that are not given are intended here: no warning, even if the user enables one. Headers with macros of
- * named arguments have this line too, so that compilers show a mistake in the program's line, and not in the macros. */
+/* Suppresses warnings about members that are not given, because leaving them out is intended here. Headers
+ * with macros of named arguments have this line too, so that compilers report a mistake at the program's
+ * line, not in the macros. */
 #pragma GCC system_header
 
 /* MST_NAMED(T, ...): a T with named members. MST_NAMED_1(T, a, ...): the first argument is the first member after
@@ -45,7 +46,7 @@ inline T &mst_named_(T &&object) {
 
 #else
 
-/* `.zero_ = 0` allows an empty list, and makes the next member the one that an argument without a name sets. */
+/* `.zero_ = 0` allows an empty list. An argument without a name after it sets the member after `zero_`. */
 #define MST_NAMED(T, ...) ((T){.zero_ = 0, __VA_ARGS__})
 #define MST_NAMED_WITH(T, member, value, ...) ((T){.member = (value), .zero_ = 0, __VA_ARGS__})
 #define MST_NAMED_1(T, a, ...) MST_NAMED(T, __VA_ARGS__)

@@ -1,4 +1,4 @@
-/** Operations: what a node does. The same interface serves the library's own ops and yours.
+/** Operations: what a node does. A program defines its own ops by the same interface as the library.
  *
  *  An op is one `const mst_op` in one file: options table, inference, gradient, reference CPU kernel, and examples,
  *  which drive its tests. An example, step by step: docs/adding-an-op.md.
@@ -31,7 +31,7 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_STRING, /**< const char *, copied into the graph */
     MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
     MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
-    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph, only referred to: unlike a source it is not computed */
+    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph, a reference only: unlike a source it is not computed */
     /** const void *, opaque, compared by address; must outlive the graph. Cannot be written to a file or given as
      *  text. */
     MST_FIELD_TYPE_POINTER,
@@ -87,9 +87,9 @@ typedef struct mst_field {
 #define MST_FIELD_END \
     { NULL, MST_FIELD_TYPE_END, 0, 0, 0, 0, NULL, NULL, NULL }
 
-/** A list of axes or of small integers; MST_AXES(0, -1). count 0: the op's default, mostly all axes. */
+/** A list of axes or of small integers, such as MST_AXES(0, -1). count 0: the op's default, usually all axes. */
 typedef struct mst_axes {
-    /* Without this `.axes = 1` would be a list of one axis, 0. With it compilers complain. */
+    /* Without this member `.axes = 1` would set `count`: a list of one axis, 0. With it compilers report a mistake. */
 #ifdef __cplusplus
     mst_axes() = default;
     mst_axes(int use_MST_AXES) = delete;
@@ -136,11 +136,12 @@ MST_API MST_CHECKED mst_status mst_infer_want_float(mst_infer *c, int i);
 MST_API MST_CHECKED mst_status mst_infer_want_index(mst_infer *c, int i);
 /** Error unless the dtype of source I is in the op's `dtypes`. */
 MST_API MST_CHECKED mst_status mst_infer_want_listed(mst_infer *c, int i);
-/** Error unless sources I and J have one dtype; names both. */
+/** Error unless sources I and J have the same dtype; the message names both. */
 MST_API MST_CHECKED mst_status mst_infer_same_dtype(mst_infer *c, int i, int j);
 /** Error unless source I has NDIM dimensions. */
 MST_API MST_CHECKED mst_status mst_infer_want_ndim(mst_infer *c, int i, int ndim);
-/** Unifies two dimensions, either of which may be -1: the known one goes to *OUT. An error if they differ. */
+/** Unifies dimensions A and B, of which either may be -1 (not known): *OUT is the known one. An error if both are known
+ *  and differ; WHAT names the dimension in its message. */
 MST_API MST_CHECKED mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *what, int64_t *out);
 /** Unifies the shapes of sources I and J. */
 MST_API MST_CHECKED mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out);
@@ -200,8 +201,8 @@ typedef struct mst_kernel_args {
     const mst_array *src;
     int num_dst;
     const mst_array *dst;
-    void *workspace; /**< the bytes that the op's `workspace` asked for, 64-byte aligned, not kept between steps */
-    void *state;     /**< what a fast kernel prepared; NULL in reference kernels */
+    void *workspace; /**< of the size that the op's `workspace` gave; 64-byte aligned, not kept between steps */
+    void *state;     /**< data that a fast kernel has prepared; NULL in reference kernels */
     const mst_step *step;
     struct mst_team *team; /**< threads of the device, for mst_parallel; NULL: only the calling one */
     int num_threads;       /**< threads of the device */
@@ -213,12 +214,13 @@ typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
 /** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is the number of the calling
  *  thread: with it each thread can use its own part of the workspace. */
 typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
-/** Divides items 0 to N - 1 of a kernel's work among the threads of its device. BODY gets runs of items that begin at
- *  multiples of GRAIN. It gets all items in one run if there is one thread or N is at most GRAIN. The result must not
- *  depend on how the items are divided. So BODY makes no sum over several runs: the caller makes it afterwards, always
- *  in the same order. The division costs about half a microsecond. If all of the work takes less than two microseconds,
- *  GRAIN should be N. Otherwise it should be small, so that all threads get about the same. Allocates nothing. If
- *  several runs fail, the error is that of the first. BODY must not call mst_parallel. */
+/** Divides items 0 to N - 1 of a kernel's work among the threads of its device. Each call of BODY gets consecutive
+ *  items, and begins at a multiple of GRAIN. If there is one thread, or N is at most GRAIN, one call gets all items.
+ *  The result must not depend on how the items are divided. BODY therefore must not sum over several calls: the caller
+ *  does so afterwards, always in the same order. The division costs about half a microsecond. If all of the work takes
+ *  less than two microseconds, GRAIN should be N. Otherwise GRAIN should be small, so that all threads get about the
+ *  same work. Allocates nothing. If several calls fail, the error is that of the one with the first items. BODY must
+ *  not call mst_parallel. */
 MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
                                             void *context);
 
@@ -231,7 +233,7 @@ MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, co
 #define MST_EXAMPLE_SRC 7
 #define MST_EXAMPLE_DST 3
 
-/** One use of an op. A source's dtype of MST_NO_DTYPE stands for each dtype of `dtypes` in turn. */
+/** One use of an op. If a source has the dtype MST_NO_DTYPE, the example runs once with each dtype of `dtypes`. */
 typedef struct mst_example {
     const char *name;
     int num_src;
@@ -247,7 +249,7 @@ typedef struct mst_example {
     const void *options;                   /**< NULL: all zero */
     const double *expect[MST_EXAMPLE_DST]; /**< values of the outputs, NULL: not checked */
     double tolerance;                      /**< relative and absolute; 0: 1e-5 for f32, 1e-10 for f64 */
-    mst_status fails;                      /**< MST_OK: must succeed; else building, planning or running must fail so */
+    mst_status fails; /**< MST_OK: must succeed; other: building, planning or running must fail with this code */
 } mst_example;
 
 /* ---- the op --------------------------------------------------------------------------------------- */
@@ -271,14 +273,14 @@ enum {
     MST_OP_VIEW = 2,        /**< output 0 is the memory of source 0 with another shape: nothing runs */
     MST_OP_PLACEHOLDER = 4, /**< the value comes from the caller */
     MST_OP_VARIABLE = 8,    /**< the output is storage that lives as long as the session */
-    MST_OP_CONSTANT = 16,   /**< the value is the option `value` */
+    MST_OP_CONSTANT = 16,   /**< the value is the tensor of the option `value` */
     MST_OP_NO_VALUE = 32,   /**< only orders other nodes: group, no_op */
-    MST_OP_OVERWRITES = 64, /**< a written source need not hold a value before: assign */
-    /** There is one output. Each of its elements depends only on those elements of the sources that broadcast to its
-     *  place. The reference kernel cannot fail. Threads of a device therefore share the work. */
+    MST_OP_OVERWRITES = 64, /**< the variable that it writes need not have a value before: assign */
+    /** There is one output. Each element depends only on the source elements that broadcast to its place. The reference
+     *  kernel cannot fail. Muster therefore divides the elements among the threads of a device. */
     MST_OP_ELEMENTWISE = 128,
-    /** The kernel cannot fail, whatever the values. It may therefore run behind the gate of a step, when variables are
-     *  being written. If it does fail there, the entries that were still to be written are torn (mst_state_info). */
+    /** The kernel cannot fail, whatever the values. It may therefore run at the end of a step, when variables are being
+     *  written. If it does fail there, the variables that were still to be written are torn (mst_state_info). */
     MST_OP_INFALLIBLE = 256,
     /** The kernel cannot fail if all sources are floats: for example a division. */
     MST_OP_INFALLIBLE_FLOATS = 512,
@@ -311,7 +313,7 @@ struct mst_op {
     bool (*writes)(const void *options, int num_src, int i);
     /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known. NULL: none. */
     size_t (*workspace)(const mst_infer *c, int num_threads);
-    mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */
+    mst_kernel_function reference; /**< the kernel in plain C, for all dtypes in `dtypes` */
     /** How a device that compiles computes the op (muster/hlo.h). `hlo` is the one operation of StableHLO that does the
      *  same, such as "add". `lower` writes several operations. Both NULL: the op runs on the CPU of its task. */
     const char *hlo;
@@ -328,10 +330,10 @@ MST_API mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, cons
 /** As mst_call, with the node's name (NULL: the op's). */
 MST_API mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src,
                                  const mst_value *src, const void *options);
-/** As mst_call_named, but with the name of an op, of the library or registered, and with its options as text. TEXT
+/** As mst_call_named, with OP, the name of an op of the library or a registered one, and with the options as text. TEXT
  *  has the form that mst_graph_print shows: "axis=1, keep_dims", "shape=[2, ?], dtype=i64", "container='a b'". NULL or
  *  "": none. Options that TEXT does not give have their defaults. An unknown op or option is MST_INVALID, and the error
- *  says what may have been meant. */
+ *  suggests a similar name. */
 MST_API mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int num_src, const mst_value *src,
                                 const char *text);
 /** Keeps an error on the graph, with a message in the manner of mst_infer_fail, and returns an error value. */
@@ -343,7 +345,7 @@ MST_API mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *
 MST_API MST_CHECKED mst_status mst_register_op(const mst_op *op);
 /** The op of a name, or NULL. */
 MST_API const mst_op *mst_find_op(const char *name);
-/** The I-th op known, NULL past the last. */
+/** The I-th op, of the library or registered; NULL past the last. */
 MST_API const mst_op *mst_op_at(int i);
 
 #ifdef __cplusplus

@@ -27,11 +27,11 @@ typedef enum mst_epsilon {
  *  or of any gather. */
 typedef enum mst_sparse {
     /** As Keras 3 with TensorFlow: every row is updated. Rows without a gradient are updated with a gradient of 0, so
-     *  momentum still moves them. A row that occurs several times in a batch counts each time in norms and squares
-     *  (adagrad, ftrl, rmsprop, the adam family). It is also clipped by value each time. */
+     *  momentum still moves them. If a row occurs several times in a batch, each of its gradients is clipped by
+     *  value, and squared (for norms and for adagrad, ftrl, rmsprop and the adam family), before they are added up. */
     MST_SPARSE_KERAS = 0,
     /** As the optimizers of TensorFlow 1 and their kernels: sgd, adagrad, rmsprop and ftrl do not change rows without a
-     *  gradient, nor their slots. A row that occurs several times is added up first. */
+     *  gradient, nor their slots. If a row occurs several times, its gradients are added up first. */
     MST_SPARSE_TENSORFLOW
 } mst_sparse;
 

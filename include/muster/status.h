@@ -38,8 +38,7 @@ typedef enum mst_status {
     MST_NUM_STATUS
 } mst_status;
 
-/** What is known of the last error of this thread. Strings are never NULL, and are valid until the thread's next
- *  error. */
+/** The record of a thread's last error. Strings are never NULL, and are valid until the thread's next error. */
 typedef struct mst_error_info {
     mst_status code;
     const char *message; /**< one line: what, where, what to do */

@@ -1,8 +1,8 @@
 /** Stores: all state of a task, by name.
  *
- *  A store has what stays from step to step, as entries under (container, name). Examples are weights, slots of
- *  optimizers, moving averages, the learning rate, the number of steps made, and the position in the data. One or
- *  several sessions use a store. It knows nothing of graphs, strategies or the number of devices.
+ *  A store has all values that remain from step to step, as entries under (container, name). Examples are weights,
+ *  slots of optimizers, moving averages, the learning rate, the number of steps made, and the position in the data. One
+ *  or several sessions use a store. It does not depend on graphs, strategies or the number of devices.
  *
  *      mst_snapshot *snapshot;
  *      MST_TRY(mst_store_snapshot(mst_session_store(session), &snapshot));   // while training goes on
@@ -10,7 +10,7 @@
  *      MST_TRY(mst_store_restore(mst_session_store(other), snapshot));       // any devices, any strategy
  *
  *  The functions of a store may be called by several threads at once, even while steps run. Steps and calls that write
- *  take their turn in the order in which they came. Each sees the state as all before it left it.
+ *  are executed in the order in which they began. Each sees the state that the one before it left.
  */
 #ifndef MUSTER_STORE_H
 #define MUSTER_STORE_H
@@ -48,10 +48,10 @@ typedef struct mst_state_info {
     mst_spec spec;
     int64_t bytes;
     uint64_t version; /**< 0: no value yet; rises with every write */
-    /** A step failed while it wrote this entry. This happens only if a kernel is wrongly marked as one that cannot
-     *  fail, or if a device fails that updates in place (mst_session_updates_in_place). The version has not risen.
-     *  Whatever needs the value fails with MST_CORRUPT until all of it is written again: set, restored, or assigned by
-     *  a run. */
+    /** A step failed while it wrote this entry, so the entry has no valid value. This happens only if a kernel is
+     *  wrongly marked as one that cannot fail, or if a device fails that updates in place
+     *  (mst_session_updates_in_place). The version has not risen. Steps and calls that need the value fail with
+     *  MST_CORRUPT until the whole entry is written again: set, restored, or assigned by a run. */
     bool torn;
 } mst_state_info;
 
@@ -79,16 +79,16 @@ MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *
 /** Returns the text, which the caller frees with free(); NULL if there is no such note. */
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
 
-/** Copies the values of all entries at one moment between two steps. Steps go on meanwhile; a step that is ready to
- *  write waits until the copy is made. Steps that do not write yet, for example because they are stuck, are not waited
- *  for. MST_CORRUPT if an entry is torn. The caller owns one reference. */
+/** Copies the values of all entries at one moment between two steps. Steps continue meanwhile; a step that is ready to
+ *  write waits until the copy is made. The snapshot does not wait for steps that have not begun to write, for example
+ *  because they are stuck. MST_CORRUPT if an entry is torn. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
-/** As mst_store_snapshot, in the memory of *SNAPSHOT if nobody else holds that snapshot. Its reference is released, and
- *  *SNAPSHOT becomes the new one. It may be NULL. After a failure *SNAPSHOT can only be released. */
+/** As mst_store_snapshot, but reuses the memory of *SNAPSHOT if that snapshot has no other reference. *SNAPSHOT, which
+ *  may be NULL, is replaced by the new snapshot, and its reference released. After a failure *SNAPSHOT can only be
+ *  released. */
 MST_API MST_CHECKED mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot);
-/** Sets all entries of the snapshot, and makes those that do not exist. Entries of the store that the snapshot does not
- *  have stay, and so do notes. Sets all or none: MST_INVALID, naming the entry, if an entry exists with another dtype
- *  or shape. */
+/** Sets all entries of the snapshot, and makes entries that do not exist. Entries and notes that only the store has do
+ *  not change. Sets all or none: MST_INVALID, naming the entry, if an entry exists with another dtype or shape. */
 MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);
 
 /** A snapshot without entries, to be filled from a file. */

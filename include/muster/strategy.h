@@ -27,35 +27,37 @@
 extern "C" {
 #endif
 
-/** Which number of shards a fit that is resumed takes, if it was begun with another one than the strategy has. */
+/** Which number of shards a resumed fit uses, if it was begun with a number that differs from the strategy's. */
 typedef enum mst_resumed_shards {
     MST_SHARDS_DEFAULT = 0, /**< MST_SHARDS_KEPT if num_shards is 0, else MST_SHARDS_NEW */
-    MST_SHARDS_KEPT,        /**< the number with which it was begun: weights are those of a fit that was not stopped */
-    MST_SHARDS_NEW,         /**< that of the strategy, with a warning: the last digits of weights differ */
-    MST_SHARDS_SAME,        /**< none: another number is MST_INVALID */
+    MST_SHARDS_KEPT,        /**< the number with which it was begun: the weights are those of an uninterrupted fit */
+    MST_SHARDS_NEW,         /**< the strategy's number, with a warning: the last digits of weights differ */
+    MST_SHARDS_SAME,        /**< neither: it is an error (MST_INVALID) if the numbers differ */
 } mst_resumed_shards;
 
 typedef struct mst_strategy {
     int zero_;
     mst_strategy_kind kind;
     int num_devices; /**< default 1 */
-    int num_shards;  /**< a multiple of num_devices (one: any); default num_devices, in a cluster of all workers */
+    /** Shards of all tasks together: a multiple of num_devices, except for the strategy "one". Default num_devices; in
+     *  a cluster, the devices of all workers. */
+    int num_shards;
     mst_resumed_shards resumed_shards; /**< for mst_fit */
     /** In a cluster: this task computes NUM_SHARDS_HERE shards, from FIRST_SHARD on, of the num_shards of all tasks.
      *  NUM_SHARDS_HERE must then be a multiple of num_devices. Default: all. */
     int first_shard, num_shards_here;
     /** For multi-worker: each worker keeps only the optimizer's slots of its part of the parameters (ZeRO stage 1). It
      *  adds up the gradients of this part, makes the new values and sends them to all. The weights are, bit for bit,
-     *  the same as without it. Needs at least two workers, and devices of one memory in each; not for sparse
+     *  the same as without it. Needs at least two workers; the devices of each must share one memory. Not for sparse
      *  gradients. */
     bool sharded_state;
-    /** With sharded_state: this task has part PART of NUM_PARTS. mst_compile sets them. */
+    /** With sharded_state: this task keeps part PART, from 0, of NUM_PARTS parts. mst_compile sets both. */
     int num_parts, part;
-    /** For parameter-server: each update uses the gradients of all workers. Default: of one worker. */
+    /** For parameter-server: each update uses the gradients of all workers. Default: each uses those of one worker. */
     bool synchronous;
-    /** For parameter-server, synchronous: an update is made when the gradients of so many workers have come, and is
-     *  divided by their number. Gradients that come later are dropped. Workers beyond this number are backup workers.
-     *  Default: all workers. */
+    /** For parameter-server, synchronous: an update is made from the first gradients that arrive, from this number of
+     *  workers, and is divided by that number. Gradients that arrive later are dropped. Workers beyond this number are
+     *  backup workers. Default: all workers. */
     int replicas_to_aggregate;
     /** For parameter-server, not synchronous: the most updates between the time at which a worker gets variables and
      *  the time at which its gradients are applied. At least the number of workers - 1. Default: any number. */
@@ -63,9 +65,9 @@ typedef struct mst_strategy {
     /** For parameter-server: each variable goes to the server that has the fewest bytes so far, in the order in which
      *  variables were made. Default: the servers take turns. */
     bool by_bytes;
-    /** For parameter-server with several servers: a variable of at least so many bytes is cut along its first axis.
-     *  Each server then keeps consecutive rows of it. A variable with fewer rows than there are servers stays whole.
-     *  Not with clip_norm. Default: every variable stays whole. */
+    /** For parameter-server with several servers: variables of at least this size in bytes are cut along the first
+     *  axis. Each server then keeps consecutive rows of it. A variable with fewer rows than there are servers stays
+     *  whole. Not with clip_norm. Default: every variable stays whole. */
     int64_t part_bytes;
     /** Names of the devices, "/device:CPU:0", as mst_session_device gives them; must exist while graphs are built with
      *  it. NULL: CPU:0 to CPU:(num_devices - 1). */
@@ -92,7 +94,7 @@ typedef struct mst_state_update {
     mst_join_kind join; /**< how the values of all replicas become one; default: as the variable says */
 } mst_state_update;
 
-/** A loss that not all examples or positions of the batch have in full. */
+/** A loss that only some examples, or parts of examples, have, such as with ignore_class. */
 typedef struct mst_counted_loss {
     mst_value loss;    /**< of each example, [n], f32 or f64: 0 for what does not count */
     mst_value counted; /**< which part of each example counts, [n], 0 to 1, of the same dtype */
@@ -111,9 +113,9 @@ typedef struct mst_replica {
     mst_state_update *updates; /**< added by mst_replica_update */
 } mst_replica;
 
-/** Adds an update of VARIABLE to what a replica builds. Every replica must update the same variables in the same order.
- *  When the step trains, the variable gets the joined values of the replicas. That is their mean or sum, added in the
- *  fixed tree over the shards, or the value of the first replica. Or the variable rises by their sum. */
+/** Adds an update of VARIABLE to a replica. Every replica must update the same variables in the same order. When the
+ *  step trains, the values of all replicas are joined by JOIN: the variable becomes their mean, their sum, or the value
+ *  of the first replica, or it increases by their sum. Sums are made in the fixed tree over the shards. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
@@ -131,20 +133,21 @@ typedef struct mst_step_values {
     mst_value learning_rate; /**< f32; a variable if the optimizer has no schedule */
     int num_metrics;
     mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< over all shards */
-    /** For parameter-server, whose servers make the update. A leaf is a sum over the shards of one node of the tree;
-     *  without .synchronous there is one leaf, over all shards here. The arrays belong to the graph. */
+    /** The members from here on are for parameter-server, whose servers make the update. A leaf is a sum over the
+     *  shards below one node of the tree of sums. Without .synchronous there is one leaf, over all shards of this task.
+     *  The arrays belong to the graph. */
     int num_variables, num_leaves;
     const mst_value *variable; /**< [num_variables]: trained variables, then those that replicas update */
     const bool *sparse;        /**< [num_variables]: the gradients have only some rows, from mst_gather */
-    /** [num_variables]: MST_JOIN_DEFAULT if the variable is trained. Otherwise a leaf has, instead of a gradient, the
-     *  sum of the values that its shards give. Without .synchronous it has how much these values, joined, differ from
-     *  the value before. With MST_JOIN_ADD it is the sum by which the variable rises. */
+    /** [num_variables]: MST_JOIN_DEFAULT if the variable is trained. Otherwise it is updated by replicas, and a leaf
+     *  has, in place of the gradient, the sum of the values of its shards. Without .synchronous it has the joined value
+     *  minus the old value. With MST_JOIN_ADD it has the sum by which the variable increases. */
     const mst_join_kind *join;
     int num_gradients;
     /** [num_gradients]: the gradients of all variables for leaf 0, then for leaf 1, and so on. A sparse variable has
-     *  two: the rows, [n, columns], and i64 [1 + n]: how many rows are used, and then their indices, ascending. Rows
-     *  and indices after those may have any value. If the optimizer uses sums of squares (Keras' form of sparse
-     *  gradients), the rows are [n, 2 * columns]. The second half of each row has the sums of the squares. */
+     *  two values here: the rows, [n, columns], and an i64 [1 + n] with the number of rows in use and then their
+     *  indices, ascending. Rows and indices beyond this number are undefined. If the optimizer uses sums of squares
+     *  (MST_SPARSE_KERAS), the rows are [n, 2 * columns]. The second half of each row has the sums of the squares. */
     const mst_value *gradient;
     mst_value divisor; /**< by which the gradients were divided: num_examples, or a value fed instead */
     /** [num_leaves][2 * num_metrics + 2], f64. For each leaf: metric_sum and metric_count of each metric, loss_sum, and

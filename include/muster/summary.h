@@ -1,13 +1,13 @@
-/** Summaries: what a training shows in TensorBoard.
+/** Summaries: curves, histograms, images and other data of a training for TensorBoard.
  *
  *      mst_summary_writer *writer;
  *      MST_TRY(mst_summary_writer_create("logs/train", NULL, &writer));
  *      for (...) mst_summary_scalar(writer, "loss", loss, step);
  *      MST_TRY(mst_summary_writer_close(writer));
  *
- *  A writer appends to a new file in its folder, which is one run of TensorBoard. It has a thread of its own: a call
- *  only puts data on a queue, and cannot fail. The first error is returned, once, by mst_summary_flush or
- *  mst_summary_writer_close. What is on the queue is also written when the program exits.
+ *  A writer makes a new file in its folder; TensorBoard shows a folder as one run. It writes in a thread of its own: a
+ *  call only puts data on a queue, and cannot fail. The first error is returned, once, by mst_summary_flush or
+ *  mst_summary_writer_close. The queue is also written when the program exits.
  *
  *  The functions may be called by several threads at once. STEP is the horizontal axis in TensorBoard.
  */
@@ -27,10 +27,10 @@ typedef struct mst_summary_options {
     int zero_;
     /** Longest time in seconds until a value is in the file; default 2. */
     double flush_seconds;
-    /** Bytes that the queue may have. If it has more, calls wait until some are written; default 64 MiB. */
+    /** Largest size of the queue in bytes. If it is full, calls wait until entries are written; default 64 MiB. */
     int64_t queue_bytes;
-    /** For a training that goes on after a stop: its first step. TensorBoard forgets what the files in the folder have
-     *  of this step and later ones. 0: a new training. */
+    /** For a training that is resumed: its first step. TensorBoard then ignores points of this step and later ones in
+     *  older files of the folder. 0: a new training. */
     int64_t resume_step;
 } mst_summary_options;
 
@@ -53,8 +53,8 @@ MST_API void mst_summary_histogram(mst_summary_writer *writer, const char *tag, 
 MST_API void mst_summary_image(mst_summary_writer *writer, const char *tag, mst_tensor *images, int64_t step);
 /** Adds TEXT, which is shown as Markdown. */
 MST_API void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *text, int64_t step);
-/** Adds the graph. Call it once. Constants of more than 1 KiB are written without contents, which TensorBoard does not
- *  show. */
+/** Adds the graph. Call it once. Constants of more than 1 KiB are written without their values, because TensorBoard
+ *  does not show them. */
 MST_API void mst_summary_graph(mst_summary_writer *writer, const mst_graph *graph);
 /** Adds when and where each node of the last step of TRACE ran, and what memory it took. TensorBoard can then colour
  *  the graph by device, time and memory. TAG names the step, such as "step_100". */
@@ -95,14 +95,14 @@ typedef struct mst_curve {
 typedef struct mst_curves mst_curves;
 
 /** Reads the scalars of all event files in FOLDER and the folders below it, also files that TensorFlow wrote. They are
- *  in the order of tag and run. If a training was resumed, only what it wrote after that counts for later steps. Free
- *  *OUT with mst_curves_free. MST_NOT_FOUND if there is no event file; MST_CORRUPT, naming file and byte, if one is
+ *  sorted by tag, then by run. If a training was resumed, older points of the steps after that are left out. Free *OUT
+ *  with mst_curves_free. MST_NOT_FOUND if there is no event file; MST_CORRUPT, naming file and byte, if one is
  *  damaged. */
 MST_API MST_CHECKED mst_status mst_curves_read(const char *folder, mst_curves **out);
 /** NULL is allowed. */
 MST_API void mst_curves_free(mst_curves *curves);
 MST_API int64_t mst_curves_count(const mst_curves *curves);
-/** Curve I; what it points to lives as long as CURVES. */
+/** Curve I; its pointers are valid as long as CURVES. */
 MST_API mst_curve mst_curves_get(const mst_curves *curves, int64_t i);
 
 #ifdef __cplusplus

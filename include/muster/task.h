@@ -17,17 +17,18 @@
  *  gradients are added in one fixed tree over all shards. The weights are, bit for bit, the same that one process gets
  *  with the same seed, batch and number of shards.
  *
- *  Tasks may start in any order. Training begins when all are there; until then each says for whom it waits. A task
- *  that is lost while they train is waited for. It may be lost because its process has ended or its host is cut off.
- *  When the same program is started again, it gets the state of the others, and all go on from the last step that was
- *  made. The result is that of the undisturbed job.
+ *  Tasks may start in any order. Training begins when all are connected; until then each logs which tasks it waits for.
+ *  A task is lost during training if its process ends or its host is cut off. The others then wait for it. When the
+ *  same program is started again, it gets the state of the others, and all go on from the last completed step. The
+ *  result is that of an undisturbed job.
  *
- *  With `elastic_min` fewer workers than all may train. If a worker is lost, the others go on without it. A worker that
- *  comes, or comes back, joins between two steps. The shards are then divided anew, so the result stays the same. The
- *  workers go on if there are at least `elastic_min`, and among them a majority of those who trained last. Exactly half
- *  of those is enough if their first worker is among them. Otherwise they wait. Two parts of a cut network therefore
- *  never both go on. A worker that is known to have ended counts as if it were there. When the job begins, a majority
- *  of all workers waits `timeout` seconds for the others.
+ *  With `elastic_min`, fewer workers than all may train. If a worker is lost, the others go on without it. A worker
+ *  that starts, or returns, joins between two steps. The shards are then divided anew, so the result stays the same.
+ *  Workers that are connected go on if there are at least `elastic_min` of them, and if they include a majority of the
+ *  workers that trained last. Exactly half of those is enough if it includes the first of them. Otherwise the workers
+ *  wait. If the network is cut into two parts, at most one part therefore goes on. A worker whose process is known to
+ *  have ended counts as connected for this majority. When the job begins, a majority of all workers waits `timeout`
+ *  seconds for the others.
  */
 #ifndef MUSTER_TASK_H
 #define MUSTER_TASK_H
@@ -51,20 +52,21 @@ typedef struct mst_task_options {
     const char *bind;           /**< "host:port" to listen on, if that is not the address that others know */
     const char *key_file; /**< the cluster's key, made by 'muster keygen': the same for all tasks. Nobody without it can
                               connect. NULL: nothing checks who connects */
-    bool insecure;        /**< may listen where other machines can connect, although nothing checks who they are */
+    bool insecure;        /**< without a key, this task may listen where other machines can connect */
     const char *transport; /**< "shm": data go through shared memory to tasks of the same machine and user, over TCP to
                                 others. "zmq": all over TCP. "mpi": by the MPI whose mpiexec or srun has started this
                                 process, or else by MPICH; a lost task cannot come back. NULL: "shm", or "zmq" if the
                                 machine has no such memory */
     double timeout;        /**< seconds of silence after which a task is lost; default 10 */
-    double recovery_timeout; /**< seconds for which a lost task is waited for; default 600 */
-    /** The least number of workers that may train, from 1: a lost task is then not waited for (see above). 0: all must
-     *  train. The same on all workers. Not for parameter servers, and not with transport "mpi". */
+    double recovery_timeout; /**< seconds to wait for a lost task; default 600 */
+    /** The least number of workers that may train, from 1: the others then do not wait for a lost task (see above). 0:
+     *  all must train. The same on all workers. Not for parameter servers, and not with transport "mpi". */
     int elastic_min;
-    /** Seconds for which a collective waits for a task that is there but does not call it; default 600. */
+    /** Seconds for which a collective waits for a connected task that does not call it; default 600. */
     double collective_timeout;
-    FILE *log; /**< gets lines: for whom the task waits, who is lost and who has come; NULL: no lines */
-    /** Asked several times a second while the task waits: true ends the waiting with MST_CANCELLED. NULL: never. */
+    FILE *log; /**< gets lines: which tasks this one waits for, which are lost and which have connected; NULL: none */
+    /** Called several times a second while the task waits: true ends the waiting with MST_CANCELLED. NULL:
+     *  not called. */
     bool (*stop)(void *context);
     void *context;
 } mst_task_options;
@@ -77,9 +79,9 @@ typedef struct mst_task_options {
  *  - MST_NOT_FOUND or MST_INVALID if the key cannot be used, MST_UNAVAILABLE if the transport cannot. */
 MST_API MST_CHECKED mst_status mst_task_open_with(const mst_task_options *options, mst_task **out);
 #define mst_task_open(out, ...) mst_task_open_with(&MST_NAMED(mst_task_options, __VA_ARGS__), (out))
-/** Says that this task has done its work, and waits until all have. A task that is lost meanwhile is waited for, and
- *  gets the state of this task. MST_UNAVAILABLE if it does not come back; in a job that began with a collective
- *  (below), at once. Or the error with which another task has failed. */
+/** Tells the others that this task has finished, and waits until all tasks have. If a task is lost meanwhile, waits for
+ *  it, and gives it the state when it returns. MST_UNAVAILABLE if it does not return; in a job that began with a
+ *  collective (below), as soon as it is lost. If another task fails, returns that error. */
 MST_API MST_CHECKED mst_status mst_task_leave(mst_task *task);
 /** Closes the connections, and frees the task. Models and sessions that use TASK must be destroyed before. If the task
  *  has not left, the others consider it lost. NULL is allowed. */
@@ -93,10 +95,11 @@ MST_API bool mst_task_is_chief(const mst_task *task);
 /** Whether the other workers finished all their work while this one was away. It came too late to take part then, and
  *  MST_UNAVAILABLE from its mst_fit is not a failure. */
 MST_API bool mst_task_has_ended(mst_task *task);
-/** Not 0 if this task does the chief's work now. Without `elastic_min` it is 1 for the chief. With `elastic_min` the
- *  first of the workers that train, or have trained last, does the work of a chief that is away. The number stays the
- *  same as long as this task is the first. It changes if others have trained without it meanwhile. Workers that are cut
- *  off from each other may each consider themselves the first: a task that writes to a common folder must lock it. */
+/** Not 0 if this task does the chief's work now. Without `elastic_min` it is 1 for the chief, and 0 for others. With
+ *  `elastic_min`, if the chief is lost, the first of the workers that train, or trained last, does its work. The number
+ *  stays the same as long as this task is the first. It changes if others have trained without this task meanwhile.
+ *  Workers that are cut off from each other may each consider themselves the first. A task that writes to a common
+ *  folder must therefore lock it. */
 MST_API uint32_t mst_task_first_since(mst_task *task);
 
 /** Collectives: calls that all workers make together, for programs with steps of their own.
@@ -107,15 +110,16 @@ MST_API uint32_t mst_task_first_since(mst_task *task);
  *
  *  All workers make the same calls in the same order, each from one thread. A call returns when its work is done here.
  *  Data are arrays of COUNT elements of DTYPE in the memory of the process. Sums are of f32, f64, i32 or i64; the other
- *  calls move any dtype except strings. A sum over n workers is left + right. The left part has the largest power of
- *  two below n of the workers. Each part is summed in the same way. Its bits therefore depend on n alone. Numbers too
- *  small for full precision (denormals) count as zero; integers wrap around.
+ *  calls move any dtype except strings. A sum over n workers is (sum over the left part) + (sum over the right part).
+ *  The left part is the first 2^k workers, with the largest 2^k below n. Each part is summed in the same way. The bits
+ *  of a sum therefore depend on n alone. Numbers too small for full precision (denormals) count as zero; integers wrap
+ *  around.
  *
- *  The first call waits until all workers are there, however long that takes. Before any data move, the workers compare
- *  their calls. All workers get the same error, which ends the job. MST_INVALID: they call different functions, or the
- *  same with another dtype, count or root. MST_DEADLINE: a worker is there and does not call within collective_timeout.
- *  MST_UNAVAILABLE: a worker is lost, and all must be started again. The message names the worker. Data are undefined
- *  after an error.
+ *  The first call waits until all workers are connected, however long that takes. Before any data move, the workers
+ *  compare their calls. All workers get the same error, which ends the job. MST_INVALID: they call different functions,
+ *  or one function with different dtypes, counts or roots. MST_DEADLINE: a connected worker does not call within
+ *  collective_timeout. MST_UNAVAILABLE: a worker is lost, and all must be started again. The message names the worker.
+ *  Data are undefined after an error.
  *
  *  Collectives can be used together with mst_fit: before it, after it, or in its callbacks. A worker that is lost in a
  *  fit is waited for (see above) if the program has called no collective before its first fit. A callback must then

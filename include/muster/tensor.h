@@ -26,15 +26,14 @@ typedef enum mst_dtype {
     MST_NUM_DTYPES
 } mst_dtype;
 
-/** The precision in which products of matrices and of convolutions are computed. The names are Keras', and that of the
- *  format TF32, in which factors have 10 bits of mantissa. */
+/** The precision in which products of matrices and of convolutions are computed. The names are those of Keras, and
+ *  "tensorfloat32" for TF32, a format with 10 bits of mantissa. */
 typedef enum mst_precision {
     MST_PRECISION_DEFAULT = 0,
     MST_FLOAT32,        /**< f32 */
     MST_MIXED_BFLOAT16, /**< factors are rounded to bf16, products are summed in f32; everything else is f32 */
-    /** Devices that compile may round the factors of f32 to what they have for it, and sum the products in f32: GPUs to
-     *  TF32, TPUs to bf16. Everything else is f32. On CPUs, and on all other devices with kernels, it is the same as
-     *  MST_FLOAT32. */
+    /** Devices that compile may round f32 factors: GPUs to TF32, TPUs to bf16. Products are summed in f32, and
+     *  everything else is f32. On CPUs, and on all other devices with kernels, it is the same as MST_FLOAT32. */
     MST_TENSORFLOAT32
 } mst_precision;
 /** "default", "float32", "mixed_bfloat16", "tensorfloat32"; ended by NULL. */
@@ -81,8 +80,8 @@ MST_API bool mst_shape_equal(mst_shape a, mst_shape b);
 MST_API char *mst_shape_print(mst_shape shape, char *text, size_t size);
 #define MST_SHAPE_TEXT 200 /**< bytes that hold any printed shape */
 
-/** An element of a tensor of dtype MST_STRING: LENGTH bytes of any value, even 0. In a tensor that was created or
- *  copied, a zero byte follows them, which does not count. */
+/** An element of a tensor of dtype MST_STRING: `length` bytes of any value, even 0. In a tensor that was created or
+ *  copied, a zero byte follows, which `length` does not count. */
 typedef struct mst_string {
     const char *data; /**< may be NULL if LENGTH is 0 */
     size_t length;

@@ -12,7 +12,7 @@
  *      while (!(status = mst_tfrecord_reader_next(reader, &record)) && record.data) use(record.data, record.size);
  *      mst_tfrecord_reader_close(reader);
  *
- *  Files are plain, or compressed as a whole with gzip or zlib; a reader tells which by the first bytes.
+ *  Files are plain, or compressed as a whole with gzip or zlib; which of these is detected by the first bytes.
  */
 #ifndef MUSTER_TFRECORD_H
 #define MUSTER_TFRECORD_H
@@ -52,10 +52,11 @@ MST_API mst_tfrecord_compression mst_tfrecord_reader_compression(const mst_tfrec
  *  wrong or the file ends within a record. Further calls fail in the same way until mst_tfrecord_reader_recover. Memory
  *  grows with what is read, whatever length a damaged file claims. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_next(mst_tfrecord_reader *reader, mst_record *record);
-/** Skips N records; *SKIPPED is less only at the end. The check sums of their data are not checked. */
+/** Skips N records. *SKIPPED is the number of skipped records, less than N only at the end of the file. The check sums
+ *  of their data are not checked. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_skip(mst_tfrecord_reader *reader, int64_t n, int64_t *skipped);
-/** After MST_CORRUPT: goes on after the damage, at the next place at which a length has the right check sum. Goes to
- *  the end if there is no such place, or if the damage is in compressed data. */
+/** After MST_CORRUPT: moves to the next place after the damage at which a length has the right check sum. Moves to the
+ *  end of the file if there is no such place, or if the damage is in compressed data. */
 MST_API MST_CHECKED mst_status mst_tfrecord_reader_recover(mst_tfrecord_reader *reader);
 
 /** Begins the file that will be at PATH. It is written under a temporary name: PATH does not change before the

@@ -23,9 +23,9 @@ extern "C" {
 /** A loss or a metric of your own: builds its value for each example, [n], from the labels and an output. */
 typedef mst_value (*mst_example_function)(void *context, mst_value labels, mst_value predictions);
 
-/** A metric of your own. With `function` it is the mean of that over the examples. With `counts` it has a state over
- *  the batches: what `counts` gives for each batch is added up over batches and shards, and `result` makes the metric
- *  of it. Errors in building it name the metric. */
+/** A metric of your own, in one of two forms. `function`: the metric is the mean of its values over the examples.
+ *  `counts`: its two values are added up over all batches and shards, and `result` computes the metric from the two
+ *  sums. Errors in building it name the metric. */
 typedef struct mst_custom_metric {
     const char *name; /**< default "custom_metric" */
     mst_example_function function;
@@ -36,7 +36,9 @@ typedef struct mst_custom_metric {
     /** With `counts`: the metric from both, [N], each added up. NULL: sum / count of their first elements, 0 if the
      *  count is 0. */
     double (*result)(void *context, const double *sum, const double *count, int64_t n);
-    bool larger_is_better; /**< for early stopping and the like; metrics with names of the library's are as these */
+    /** Larger values are better: for early stopping and other callbacks that monitor it. False: smaller values are,
+     *  unless `name` is the name of a metric of the library for which larger values are. */
+    bool larger_is_better;
 } mst_custom_metric;
 
 enum { MST_MAX_TARGET_METRICS = 8 };
@@ -71,13 +73,13 @@ typedef struct mst_compile_options {
     mst_optimizer optimizer; /**< default mst_sgd(.learning_rate = 0.01) */
     mst_loss loss;           /**< default sparse categorical cross entropy */
     bool from_probabilities; /**< the model's outputs are probabilities, not logits */
-    /** Labels that do not count, such as -1 or 255, with the sparse categorical cross entropy: as ignore_class of
-     *  Keras. The loss of a batch is the mean over the positions that count. Metrics and confusion matrices leave the
-     *  others out too. 0: none; MST_ZERO: class 0. */
+    /** The label of positions that do not count, such as -1 or 255, with the sparse categorical cross entropy: Keras'
+     *  ignore_class. The loss of a batch is the mean over the positions that count. Metrics and confusion matrices skip
+     *  the other positions too. 0: none; MST_ZERO: class 0. */
     double ignore_class;
     mst_example_function loss_function; /**< used instead of `loss` */
     void *loss_context;
-    /** Targets of outputs. The options above, without the optimizer, apply to outputs whose entry is all zero. */
+    /** Targets of outputs. An output whose entry is all zero takes the options above, from `loss` to `loss_context`. */
     mst_target target[MST_MAX_TARGETS];
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
     int64_t positive;                   /**< as in mst_target, for outputs to which `loss` applies */
@@ -97,8 +99,8 @@ typedef struct mst_compile_options {
     mst_task *task; /**< with MST_STRATEGY_MULTI_WORKER: this process in its cluster; must outlive the model */
     uint64_t seed;  /**< seed of initial values, dropout and shuffling */
 } mst_compile_options;
-/** Must be called before fit, evaluate and predict. If it is called again, it keeps the weights, and begins anew with
- *  the optimizer and the data, as Keras does. Devices and strategy may change. */
+/** Must be called before fit, evaluate and predict. A second call keeps the weights, but resets the optimizer's state
+ *  and the position in the data, as Keras does. Devices and strategy may change. */
 MST_API MST_CHECKED mst_status mst_compile_with(mst_model *model, const mst_compile_options *options);
 #define mst_compile(model, ...) mst_compile_with((model), &MST_NAMED(mst_compile_options, __VA_ARGS__))
 
@@ -107,8 +109,8 @@ typedef struct mst_train_state {
     mst_model *model;
     int64_t epoch, num_epochs; /**< from 0 */
     int64_t step_in_epoch, steps_per_epoch;
-    int64_t step, num_steps; /**< updates made (global_step); number at which training ends, -1: not known */
-    int64_t examples;        /**< of this epoch so far */
+    int64_t step, num_steps; /**< updates made (global_step); step at which training ends, -1: not known */
+    int64_t examples;        /**< examples of this epoch so far */
     double step_loss;        /**< of the last step */
     double loss;             /**< mean over the examples of the epoch so far */
     int num_shards;          /**< parts of a batch, one for each replica */
@@ -125,17 +127,17 @@ typedef struct mst_train_state {
     double step_seconds;  /**< of the last step */
     double examples_per_sec; /**< without start-up and the first step */
     bool stop;               /**< set by a callback: training ends cleanly after this step, unless it is the last */
-    bool resumed;            /**< this fit goes on with one that was stopped */
-    bool follows;            /**< only the chief's callbacks decide when training ends: this is a worker of parameter
-                           *   servers that is not in step with the chief */
+    bool resumed;            /**< this fit continues one that was stopped */
+    bool follows;            /**< only the chief's callbacks decide when training ends: this is another worker, with
+                           *   parameter servers that are asynchronous or have backup workers */
     bool failed;             /**< in train_end: training has ended with an error */
 } mst_train_state;
 
 /** Functions may be NULL. train_end is called once for each callback given to mst_fit, even if the fit fails before its
- *  first step. The state of the store goes to the next epoch after epoch_end. A fit that is resumed with a snapshot
- *  taken in epoch_end ends the epoch once more. On each worker of a cluster, callbacks see an epoch begin and end once,
- *  even if another worker was lost meanwhile. If a worker comes back within an epoch, its callbacks see the epoch begin
- *  with step_in_epoch greater than 0. So do those of a fit that is resumed there. */
+ *  first step. The position in the store moves to the next epoch only after epoch_end. A fit that is resumed from a
+ *  snapshot taken in epoch_end therefore calls epoch_end for that epoch once more. On each worker of a cluster,
+ *  epoch_begin and epoch_end are called once for each epoch, even if another worker was lost meanwhile. If a worker
+ *  returns within an epoch, or a fit is resumed there, epoch_begin is called with step_in_epoch greater than 0. */
 typedef struct mst_callback {
     void *context;
     mst_status (*train_begin)(void *context, mst_train_state *state);
@@ -149,10 +151,11 @@ typedef struct mst_callback {
     void (*settings)(const void *context, char *text, size_t size);
 } mst_callback;
 
-/** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit
- *  that is resumed goes on with the best value and the best weights so far. They are in the store, and so in its
- *  snapshots and checkpoints. Give it before mst_checkpoint_callback. The last checkpoint then has the best weights as
- *  the model's. A fit that is resumed from there goes on from the last weights, which are kept beside them. */
+/** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. The
+ *  best value and the best weights so far are in the store, and so in its snapshots and checkpoints: a resumed fit
+ *  continues with them. Put it before mst_checkpoint_callback in the list of callbacks. With restore_best_weights the
+ *  last checkpoint then has the best weights as the model's weights. The last weights are stored beside them, and a fit
+ *  that is resumed from this checkpoint continues from the last weights. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
@@ -175,9 +178,9 @@ typedef struct mst_learning_rate_scheduler {
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
 /** Multiplies the learning rate by `factor` when the monitored value has not improved by more than min_delta for
- *  `patience` epochs, as Keras does. It is for optimizers without a schedule. Its state is in the store: a fit that is
- *  resumed goes on with it. Give it before mst_checkpoint_callback. For a monitored "val_...", epochs without
- *  validation do not count. */
+ *  `patience` epochs, as Keras does. It is for optimizers without a schedule. Its state is in the store: a resumed fit
+ *  continues with it. Put it before mst_checkpoint_callback in the list of callbacks. For a monitored "val_...", epochs
+ *  without validation do not count. */
 typedef struct mst_reduce_on_plateau {
     int zero_;
     const char *monitor;              /**< as in mst_early_stopping */
@@ -194,9 +197,9 @@ typedef struct mst_reduce_on_plateau {
 MST_API mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state);
 
 /** Writes what Keras' TensorBoard callback writes, under its tags: the loss and the metrics of each epoch, and further
- *  values that the options ask for. They go to FOLDER/train and FOLDER/validation. With asynchronous parameter servers,
- *  the chief also writes how stale the gradients of each epoch were, as a histogram. A fit that is resumed removes what
- *  the folders have of later steps, so curves have no doubled points. docs/tensorboard.md shows it. */
+ *  values that the options select. They go to FOLDER/train and FOLDER/validation. With asynchronous parameter servers,
+ *  the chief also writes a histogram of the staleness of each epoch's gradients. A resumed fit makes TensorBoard drop
+ *  points of later steps, so curves have no doubled points. docs/tensorboard.md shows examples. */
 typedef struct mst_tensorboard {
     int zero_;
     const char *folder;
@@ -213,12 +216,12 @@ typedef struct mst_tensorboard {
 MST_API mst_callback mst_tensorboard_callback(mst_tensorboard *tensorboard);
 
 /** Writes a row of CSV for each epoch, as Keras' callback of that name does. The columns are epoch (from 0), loss,
- *  metrics, the same for the validation data with "val_" before it, learning_rate, and seconds since training began. An
- *  old file is replaced. A fit that is resumed keeps the rows of earlier epochs, and its seconds go on from theirs. */
+ *  metrics, the same for the validation data with "val_" before the names, learning_rate, and seconds since training
+ *  began. An old file is replaced. A resumed fit keeps the rows of earlier epochs, and continues their seconds. */
 typedef struct mst_csv_logger {
     int zero_;
     const char *path;
-    FILE *stream; /**< gets the rows in place of a file at PATH, those of this fit alone; it is not closed */
+    FILE *stream; /**< gets the rows of this fit in place of a file at PATH; it is not closed */
     FILE *file;   /**< state */
     bool has_validation;
     double seconds_before;
@@ -235,17 +238,17 @@ typedef enum mst_progress {
 } mst_progress;
 
 typedef struct mst_progress_state mst_progress_state;
-/** Makes a callback that shows progress on FILE. OUT's state is freed at the end of training. EVERY: steps between
- *  lines. If the reader of FILE has closed it, as `| head` does, training stops; that is not an error. */
+/** Makes a callback that shows progress on FILE. Its state is freed at the end of training. EVERY: steps between
+ *  lines. If FILE is a pipe whose other end is closed, as by `| head`, training stops without an error. */
 MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *file, int64_t every, mst_callback *out);
 
 typedef struct mst_fit_options {
     int zero_;
     /** Components: the inputs of the model in their order, the labels of each output, and with sample_weights the
      *  weights. Their dtypes are those of the data that the model was built for, or dtypes that convert to these
-     *  without loss. Labels may be u8 instead of i64, and inputs u8 instead of f32. Rows are shuffled and batched here;
-     *  if their number is not known, in a buffer of 10000. Batches are used as they come: shuffle before
-     *  mst_dataset_batch, and add a prefetch after a slow map. */
+     *  without loss: labels may be u8 instead of i64, and inputs u8 instead of f32. If the elements are rows, fit
+     *  shuffles and batches them; if their number is not known, it shuffles in a buffer of 10000. If the elements are
+     *  batches, fit uses them in their order: shuffle before mst_dataset_batch, and add a prefetch after a slow map. */
     const mst_dataset *data;
     const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
     /** Instead of .validation: this part of the rows of .data (above 0, below 1) is evaluated after each epoch, and not
@@ -254,17 +257,18 @@ typedef struct mst_fit_options {
      *  .progress. The data must have rows, a known number of them, in an order that is the same in each epoch. */
     double validation_split;
     bool validation_last; /**< .validation_split takes the last rows, as Keras does */
-    int64_t batch_size;   /**< of the global batch; default 32, or that of batched data */
+    int64_t batch_size;   /**< of the global batch; default 32, or the batch size of batched data */
     int64_t epochs;       /**< default 1 */
     int64_t steps;        /**< > 0: total number of steps, instead of epochs; for data without end */
-    /** Goes on with the fit that the store is in the middle of. It begins with the batch after the one at which that
+    /** Continues an interrupted fit, whose state is in the store. It begins with the batch after the one at which that
      *  fit was stopped, or at which the restored snapshot was taken. Epochs and steps count from that fit's beginning.
-     *  The weights end with the bits of a fit that was not stopped. Devices that compile may have to compile programs
-     *  anew, which may change a bit: that is reported on .progress. If there is no such fit, a new one begins. If the
-     *  strategy has another number of shards, .resumed_shards of it says which one is taken. If that is not the
-     *  strategy's, the graph is made anew, and values of mst_model_graph from before are gone. In a cluster, workers
-     *  get the state and the number of shards of the chief. MST_INVALID if they are too few for the workers, or the
-     *  devices do not divide them; in a cluster a task then uses fewer of its devices. */
+     *  The weights end with the bits of an uninterrupted fit. Devices that compile may have to compile programs anew,
+     *  which may change a bit: that is reported on .progress. If the store has no such fit, a new one begins.
+     *
+     *  If the strategy has another number of shards, its .resumed_shards says which number is used. If the old number
+     *  is used, the graph is rebuilt: values taken from mst_model_graph before are then invalid. In a cluster, workers
+     *  get the state and the number of shards of the chief. MST_INVALID if there are fewer shards than workers, or the
+     *  number of devices does not divide the number of shards; in a cluster a task then uses fewer of its devices. */
     bool resume;
     bool no_shuffle;
     bool drop_remainder;
@@ -318,8 +322,9 @@ MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_opti
  *  monitor something call it before the first epoch. */
 MST_API MST_CHECKED mst_status mst_model_check_monitor(mst_model *model, const char *name, bool validates);
 
-/** Builds what a fit of DATA would build (TRAINING), or what evaluating DATA would build, or predicting if DATA has no
- *  labels. Gives first values to variables that have none. A checkpoint can then be compared with the model's state. */
+/** Builds the graph, as fit does (TRAINING), or else as mst_evaluate does, or as mst_predict does if DATA
+ *  has no labels. Gives initial values to variables that have none. A checkpoint can then be compared with
+ *  the model's state. */
 MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *data, bool training);
 
 /** Computes loss and metrics over DATA, in batches of BATCH_SIZE rows (0: in its own batches). CONFUSION (may be NULL)
@@ -347,15 +352,15 @@ MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
  *  kept none. With parameter servers, call it after mst_fit, which brings the averages to every worker. */
 MST_API MST_CHECKED mst_status mst_model_use_averages(mst_model *model);
 /** The store with all state of the model: weights, optimizer, position in the data (entries of the container "fit"),
- *  seed. Snapshots of it can be taken while fit runs, and restored into another model, compiled or not, with the same
- *  layers. The reference belongs to the model. */
+ *  seed. Snapshots of it can be taken while fit runs. They can be restored into another model with the same layers,
+ *  compiled or not. The reference belongs to the model. */
 MST_API mst_store *mst_model_store(mst_model *model);
 /** Graph and session of a compiled model, for everything that the functions above do not do. */
 MST_API mst_graph *mst_model_graph(mst_model *model);
 MST_API mst_session *mst_model_session(mst_model *model);
 /** The number of replicas, which is the number of shards into which each batch of training is cut, over the devices of
- *  all workers. It is 0 if MODEL is not compiled. A fit that is resumed may change it to that of its checkpoint, which
- *  mst_checkpoint_num_shards tells before. */
+ *  all workers. It is 0 if MODEL is not compiled. A resumed fit may change it to the number of its checkpoint, which
+ *  mst_checkpoint_num_shards reads earlier. */
 MST_API int mst_model_num_replicas(const mst_model *model);
 
 #ifdef __cplusplus

@@ -14,8 +14,8 @@ MST_API const char *mst_version(void);
 typedef struct mst_library {
     const char *name, *version, *used_for;
 } mst_library;
-/** Lists the libraries in use with their loaded versions; ISA-L and hwloc with the versions compiled against. *OUT
- *  belongs to the library. Returns the number of libraries. */
+/** Sets *OUT to a list of the libraries that Muster uses, with their loaded versions; for ISA-L and hwloc, with the
+ *  versions of their headers. The list belongs to Muster. Returns the number of libraries. */
 MST_API int mst_libraries(const mst_library **out);
 
 #ifdef __cplusplus

@@ -29,6 +29,7 @@ typedef struct mst_arena {
 
 /** SIZE zeroed bytes aligned to 16, or NULL if memory runs out. Valid until the arena is freed. */
 void *mst_arena_alloc(mst_arena *arena, size_t size);
+/** The next three copy SIZE bytes of DATA, copy the string TEXT, or print a new string. NULL if memory runs out. */
 void *mst_arena_copy(mst_arena *arena, const void *data, size_t size);
 char *mst_arena_string(mst_arena *arena, const char *text);
 char *mst_arena_print(mst_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -38,7 +39,9 @@ size_t mst_arena_bytes(const mst_arena *arena);
 void mst_arena_clear(mst_arena *arena);
 void mst_arena_free(mst_arena *arena);
 
-/** Grows the array *DATA of elements of SIZE bytes to hold at least COUNT (doubling), by realloc. */
+/** Makes room for at least COUNT elements of SIZE bytes in an array, by realloc. DATA is the address of the array's
+ *  pointer. *CAPACITY, the number of elements that have room, is doubled until it suffices. After MST_OUT_OF_MEMORY
+ *  pointer and capacity are unchanged. */
 MST_CHECKED mst_status mst_grow(void *data, size_t size, int64_t count, int64_t *capacity);
 
 #endif

@@ -7,9 +7,9 @@
 /* LANES words are hashed at the same time: a multiplication takes several cycles, but one can begin in each cycle. */
 enum { LANES = 8, WORD_BYTES = 8 };
 
-/* Adds WORD to HASH. Different words give different hashes, and later words keep different hashes different: so a
- * difference in one word is never lost. A product does not spread high bits, so the rotation moves them to where the
- * next product spreads them. */
+/* Adds WORD to HASH. With the same HASH, different words give different results. With the same WORD, different hashes
+ * give different results. So a difference in one word is never lost. A multiplication spreads a bit only to higher
+ * bits. So the rotation moves the high bits down, and the next multiplication spreads them. */
 static inline uint64_t add_word(uint64_t hash, uint64_t word) {
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 divided by the golden ratio, odd */
     return hash << 29 | hash >> 35;

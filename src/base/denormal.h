@@ -24,7 +24,7 @@ static inline void mst_float_mode_set(uint64_t mode) {
 
 #elif defined(__aarch64__)
 
-enum { MST_FLUSH = 1 << 24 }; /* FPCR.FZ: both of these */
+enum { MST_FLUSH = 1 << 24 }; /* FPCR.FZ: flush results to zero, read sources as zero */
 
 static inline uint64_t mst_float_mode(void) {
     uint64_t mode;
@@ -50,7 +50,7 @@ static inline void mst_float_mode_set(uint64_t mode) {
 
 #endif
 
-/** Begins this mode for the calling thread. mst_float_mode_set() with the returned value ends it. */
+/** Begins this mode for the calling thread. To end it, pass the returned value to mst_float_mode_set(). */
 static inline uint64_t mst_flush_denormals(void) {
     uint64_t before = mst_float_mode();
     mst_float_mode_set(before | MST_FLUSH);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 63 }; /* letters; longer words are near to no name */
+enum { LONGEST = 63 }; /* letters; the distance between longer words is not computed: it counts as LONGEST */
 
 static char folded(char c) {
     if (c == '-') return '_';

@@ -17,7 +17,7 @@ enum { MST_ESCAPE_TEXT = 5 };
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
 /** Writes the LENGTH bytes at DATA as text for one line without quotes around it. Characters are written as by
  *  mst_escape, except that \ and ' stay as they are. A text that needs more than SIZE bytes is cut off and ends in
- *  "...". Returns TEXT. A terminal obeys what is printed, so names and notes of files go through here. */
+ *  "...". Returns TEXT. Names and notes of files are printed in this form, so that they cannot control the terminal. */
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size);
 /** The number of bytes of the first character of the LENGTH > 0 bytes at DATA, if that character has an effect on a
  *  terminal or on the direction of text, as above. 0: it has none, or is not valid UTF-8. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** The value of X; each f16 has one in f32. */
+/** The value of X, exactly: f32 has every f16 number. */
 static inline float mst_f16_value(uint16_t x) {
     enum { HALF_BIAS = 15, BIAS = 127, SPECIAL = 31 };
     const uint32_t sign = (uint32_t)(x & 0x8000u) << 16, exponent = x >> 10 & SPECIAL, fraction = x & 0x3ffu;

@@ -22,9 +22,9 @@ typedef struct mst_failure {
 mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list);
 /** The number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
-/** Call it after a user function (a kernel, a feed, a callback) has failed with CODE. If the function recorded no error
- *  of this code (the count is still BEFORE), records one "without a message". mst_error() then does not show an older
- *  error. Returns CODE. */
+/** Call it after a user function (a kernel, a feed, a callback) has failed with CODE. BEFORE is mst_error_count() from
+ *  before the call of the user function. If the user function recorded no error of this code, records one "without a
+ *  message". So mst_error() does not show an older error. Returns CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
 /** Copies the calling thread's error, whose code is CODE, to FAILURE, and sets `derived` to false. If CODE is MST_OK,

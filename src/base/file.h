@@ -62,8 +62,9 @@ void mst_file_abandon(mst_file *file);
 /** Removes the file at PATH, if there is one. */
 MST_CHECKED mst_status mst_file_remove(const char *path);
 MST_CHECKED mst_status mst_file_remove_in(const mst_folder *folder, const char *name);
-/** Takes the lock that the writer of file NAME of FOLDER would have. Returns a descriptor to be closed. -1: a process
- *  is writing the file, it is not a regular file, or this cannot be found out. A claimed file can be removed. */
+/** Locks the file NAME of FOLDER (flock), as a process that writes the file does. Returns the descriptor with the lock;
+ *  close it. While the lock is held, the file can be removed. -1: another process has the lock, NAME is not a regular
+ *  file, or a system call failed. */
 int mst_file_claim(const mst_folder *folder, const char *name);
 /** Sets OUT to whether FOLDER has an entry called NAME, which may be a link that leads nowhere. MST_IO if that cannot
  *  be found out. */
@@ -72,7 +73,7 @@ MST_CHECKED mst_status mst_file_is_there(const mst_folder *folder, const char *n
  *  systems that do not support it. */
 void mst_file_sync_folder(const char *path);
 
-/** Kinds of system calls with which file.c changes the disk, or asks what is on it. */
+/** Kinds of system calls with which file.c changes the disk or gets the status of a file (MST_FILE_LOOK). */
 typedef enum mst_file_call {
     MST_FILE_LOOK,
     MST_FILE_CREATE,

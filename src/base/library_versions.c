@@ -1,3 +1,4 @@
+/* The version of Muster, and the libraries that it uses with their versions. */
 #include "muster/version.h"
 
 #include <dnnl.h>

@@ -12,7 +12,7 @@ static const int64_t SECOND = 1000000000, LONG = 2;
 static _Thread_local struct {
     mst_long_work_function function;
     void *context;
-    int depth; /* works that were begun; those above MOST_WORKS are not kept */
+    int depth; /* number of nested works; those deeper than MOST_WORKS are not reported */
     mst_long_work work[MOST_WORKS];
 } now;
 

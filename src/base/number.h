@@ -9,8 +9,8 @@
 /** Bytes enough for any number printed here. */
 enum { MST_NUMBER_TEXT = 32 };
 
-/** Writes VALUE with the fewest digits that read back as VALUE. There is an exponent if printf's %g has one: "0.1",
- *  "100", "1e-06", "-0", "inf", "nan". Writes at most MST_NUMBER_TEXT bytes and returns TEXT. */
+/** Writes VALUE with the fewest digits that read back as VALUE. Uses an exponent where printf's %g does: "0.1", "100",
+ *  "1e-06", "-0", "inf", "nan". Writes at most MST_NUMBER_TEXT bytes and returns TEXT. */
 char *mst_number_print_f32(float value, char *text);
 char *mst_number_print_f64(double value, char *text);
 

@@ -10,8 +10,8 @@
 /** Limits OpenMP to one thread, and blocks signals, for the calling thread until mst_openmp_end. Call that after every
  *  call of this function, even a failed one. Only a thread of the library that stays in this state to its end may omit
  *  it. *BEFORE gets the number of OpenMP threads before the call, for mst_openmp_end. Both functions together make at
- *  most two system calls. If a thread's first call cannot get some hundred bytes, gcc's OpenMP ends the process. Here
- *  this is MST_OUT_OF_MEMORY. */
+ *  most two system calls. A thread's first use of gcc's OpenMP allocates some hundred bytes, and would end the process
+ *  if it could not. MST_OUT_OF_MEMORY if there is no memory for that. */
 MST_CHECKED mst_status mst_openmp_begin(int *before);
 void mst_openmp_end(int before);
 

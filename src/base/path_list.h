@@ -9,10 +9,10 @@
 
 enum { MST_PATH_LIST_END = '\n' };
 
-/** Whether TEXT is a list of two or more paths. A file whose own name is TEXT is none. */
+/** Whether TEXT is a list of two or more paths. False if a file with the path TEXT exists. */
 bool mst_path_list_is(const char *text);
-/** Copies the next path of *REST to *PATH, which is grown and which the caller frees at the end; it may be NULL before.
- *  *REST becomes what follows, NULL behind the last path. */
+/** Copies the first path of the list *REST to *PATH. *REST becomes the list after this path, NULL after the last one.
+ *  *PATH is NULL before the first call, and is reallocated by each call; the caller frees it at the end. */
 MST_CHECKED mst_status mst_path_list_next(const char **rest, char **path);
 
 #endif

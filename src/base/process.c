@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static _Atomic uint64_t forks; /* number of forks between the first process that asked and this one */
+/* number of forks between the first process that called mst_process_number and this one */
+static _Atomic uint64_t forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void count_fork(void) {

@@ -11,7 +11,8 @@
 
 #include "muster/status.h"
 
-/** The number of this process, which objects made in it keep. Makes no system call. */
+/** A number that a process and its forked children do not share. Objects store the number of the process in which they
+ *  were made. Makes no system call. */
 uint64_t mst_process_number(void);
 /** MST_INVALID if this is not process NUMBER but a child of it. WHAT says what was made in process NUMBER
  *  ("session"). */

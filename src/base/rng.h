@@ -73,8 +73,8 @@ uint64_t mst_rng_integer(const mst_rng *rng, uint64_t index, uint64_t range);
 /** Element INDEX of the sequence of SEED and STREAM in step 0: an integer, uniform in [0, N); N > 0. */
 uint64_t mst_rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_t n);
 
-/** Puts the N elements of INDEX in an order that depends on SEED and STREAM only. Each of the n! orders is as likely
- *  (Fisher and Yates). */
+/** Shuffles the N elements of INDEX (Fisher and Yates). The new order depends only on N, SEED and STREAM. All n! orders
+ *  are equally likely. */
 void mst_rng_shuffle(int64_t *index, int64_t n, uint64_t seed, uint64_t stream);
 
 #endif

@@ -5,8 +5,8 @@
  *
  *              0..6
  *            /      \
- *        0..3        4..6             a node begins at a multiple of its size, rounded up to a power of two, and ends
- *        /  \        /  \             where that many shards end, or where all do
+ *        0..3        4..6             a node begins at a multiple of 2^k, which is its size rounded up to a power of
+ *        /  \        /  \             two, and ends 2^k shards later, or at the last shard
  *     0..1  2..3  4..5   \
  *     / \   / \   / \     \
  *     0 1   2 3   4 5     6

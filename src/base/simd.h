@@ -3,7 +3,7 @@
 #ifndef MUSTER_BASE_SIMD_H
 #define MUSTER_BASE_SIMD_H
 
-/* Not with sanitizers, because the functions that choose a version run before these are set up. clang 14 has the
+/* Not with sanitizers: the functions that choose a version run before the sanitizers are set up. clang 14 has the
  * attribute, but not for static functions. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(MST_NO_MULTIVERSION)
 #define MST_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

@@ -7,14 +7,15 @@
 
 #include "muster/status.h"
 
-/** What messages call it. */
+/** The name of standard input in messages. */
 #define MST_STANDARD_INPUT "standard input"
 
 /** Whether PATH is "-", which stands for standard input. */
 MST_API bool mst_standard_input_is(const char *path);
 /** The name of PATH in messages: PATH itself, or MST_STANDARD_INPUT. */
 const char *mst_standard_input_name(const char *path);
-/** Reads to the end. *DATA has SIZE bytes and room for one more; free it with free(). It can be read only once. */
+/** Reads standard input to its end, which is possible only once. *DATA gets *SIZE bytes and has room for one more; free
+ *  it with free(). */
 MST_API MST_CHECKED mst_status mst_standard_input_read(void **data, size_t *size);
 
 #endif

@@ -16,9 +16,9 @@ typedef struct mst_address {
     uint16_t port;            /**< may be 0 */
 } mst_address;
 
-/** MST_INVALID, quoting TEXT and saying what to write, if it is not an address. Spaces around it and around its last
- *  colon are dropped, and so is "grpc://" or "tcp://" before it. This and the next function are exported for the
- *  command. */
+/** Parses TEXT. Spaces around TEXT and around its last colon are dropped, and so is "grpc://" or "tcp://" before it.
+ *  MST_INVALID if TEXT is not an address: the message quotes it and says what to write. This and the next function are
+ *  exported for the command. */
 MST_API MST_CHECKED mst_status mst_address_parse(const char *text, mst_address *out);
 /** Writes "host:port" or "[host]:port" to TEXT of MST_ADDRESS_TEXT bytes; returns TEXT. */
 MST_API char *mst_address_print(const mst_address *address, char *text);

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "muster/cluster.h"
 
-/** The error of a task that was given only some of the tasks. It knows neither the addresses of the others nor their
+/** The error of a task that was given only some of the tasks, and so has neither the addresses of the others nor their
  *  number. */
 #define MST_SPARSE_CLUSTER                                                                                           \
     "TF_CONFIG lists some of the tasks only, as Kubeflow writes it with enableDynamicWorker: training needs all of " \

@@ -9,7 +9,8 @@
 static const char onednn[] = "oneDNN", onednn_version[] = "oneDNN version";
 static const char advice[] = "start all tasks with the same command";
 
-/* What else is to be done if an entry differs whose name begins so: with the same command it may differ too. */
+/* Further advice for entries whose names begin with `begin`: they may differ although the tasks were started with the
+ * same command. */
 static const struct {
     const char *begin, *advice;
 } others[] = {{"device ", ", where all have one kind of device and one plugin for it (muster doctor --devices)"},

@@ -24,8 +24,8 @@ mst_fingerprint mst_fingerprint_option(const char *name, const char *value);
 /** The meaning of the name of a fingerprint in words: "the program's graph"; NAME itself if it is not a known name. */
 const char *mst_fingerprint_words(const char *name);
 
-/** Whether the NUM_A fingerprints A of a task differ from the NUM_B fingerprints B of another one. Then TEXT of SIZE
- *  bytes says in what, as an error that names the tasks by FIRST and SECOND. */
+/** Whether the fingerprints A, [num_a], of a task differ from the fingerprints B, [num_b], of another one. If so,
+ *  writes an error to TEXT of SIZE bytes that says what differs. FIRST and SECOND: the names of the two tasks. */
 bool mst_fingerprints_differ(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                              int32_t num_b, const char *second, char *text, size_t size);
 
@@ -36,13 +36,14 @@ bool mst_fingerprint_is_of_machine(const char *name);
 uint64_t mst_fingerprints_instructions(const mst_fingerprint *list, int32_t count);
 /** From now on the task uses INSTRUCTIONS, whose name is NAME. */
 void mst_fingerprints_set_instructions(mst_fingerprint *list, int32_t count, uint64_t instructions, const char *name);
-/** Whether the machines differ; then TEXT is a line that says in what, and what to do. AGREED: the tasks have agreed on
- *  oneDNN's instructions, which are then ignored. */
+/** Whether the machines of the two tasks differ. If so, writes a line to TEXT that says what differs and what to do.
+ *  AGREED: the tasks have agreed on oneDNN's instructions, so these are not compared. */
 bool mst_fingerprints_warn(const mst_fingerprint *a, int32_t num_a, const char *first, const mst_fingerprint *b,
                            int32_t num_b, const char *second, bool agreed, char *text, size_t size);
 
-/** Reads the BYTES of fingerprints that another task has sent into OUT, [MST_FINGERPRINTS_MOST]. Texts get an end, and
- *  no control characters. Returns their number; -1: they are not fingerprints of this version. */
+/** Reads fingerprints that another task has sent, BYTES of DATA, into OUT, [MST_FINGERPRINTS_MOST]. Terminates their
+ *  texts, and replaces control characters by '?'. Returns the number of fingerprints; -1: DATA is not a list of
+ *  fingerprints of this version. */
 int32_t mst_fingerprints_take(const void *data, size_t bytes, mst_fingerprint *out);
 
 #endif

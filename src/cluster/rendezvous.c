@@ -344,7 +344,7 @@ mst_status mst_rendezvous_lead(mst_rendezvous *r, int listener, int port, const 
     const int64_t deadline = mst_clock_after(r->timeout);
     memset(r->address, 0, (size_t)r->size * sizeof *r->address);
     snprintf(r->address[0], sizeof r->address[0],
-             "worker 0"); /* until complete_addresses; no worker has this address */
+             "worker 0"); /* until complete_addresses: equals no worker's address */
     if (*address && !mst_address_parse(address, &own) && !mst_address_is_loopback(&own))
         snprintf(m.own_host, sizeof m.own_host, "%s", own.host);
     m.guest = malloc((size_t)m.most * sizeof *m.guest);

@@ -24,7 +24,7 @@ typedef struct mst_rendezvous {
     char (*address)[MST_ADDRESS_TEXT]; /**< [size]; result */
 } mst_rendezvous;
 
-/** Listens for worker 0 at ADDRESS. If other hosts know this host by another address (ADDRESS is loopback, or not an
+/** Listens for worker 0 at ADDRESS. If other hosts reach this host at another address (ADDRESS is loopback, or not an
  *  address of this host), listens at all addresses. "": listens at all addresses, with a free port. *OUT is the socket,
  *  *PORT its port. */
 MST_CHECKED mst_status mst_rendezvous_listen(const char *address, int *out, int *port);

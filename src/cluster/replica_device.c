@@ -26,7 +26,7 @@ static mst_status count_ps(const mst_replica_device_options *o, const char *ps_d
     return MST_FAIL(MST_INVALID, "replica devices: num_ps is %d, must be from 0 to %d", *out, MST_MOST_TASK);
 }
 
-/* Opens a scope that changes nothing, after an error, which the graph keeps. */
+/* Keeps the calling thread's error in GRAPH, and opens a scope that changes nothing. */
 static int push_error(mst_graph *graph) {
     mst_graph_keep_error(graph);
     return mst_device_push(graph, "");

@@ -4,7 +4,7 @@
 
 #include "base/failure.h"
 
-/** In place of the number of a state, which counts the steps made: the task has no complete state. That is so after a
+/** Used in place of a state's number (the number of steps made) if the task has no complete state. That is so after a
  *  loss that interrupted copying the state of another task. */
 #define MST_NO_STATE INT64_C(-1)
 
@@ -22,7 +22,7 @@ void mst_task_failure_set(mst_task_failure *failure, mst_status code, int32_t ta
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 /** Fills FAILURE from SOURCE, the error of a thread of TASK. */
 void mst_task_failure_from(mst_task_failure *failure, const mst_failure *source, int32_t task, int64_t state_number);
-/** Appends how many steps the job had made, if it had made any. */
+/** Appends to the message how many steps the job had made, if it had made any. */
 void mst_task_failure_add_steps(mst_task_failure *failure);
 /** Puts context before the message. */
 void mst_task_failure_prefix(mst_task_failure *failure, const char *prefix);

@@ -5,7 +5,7 @@
  *       8  doing     u32   mst_task_doing
  *      12  self      u32   its number in the cluster
  *      16  step      i64   number of steps made; -1: it makes no steps
- *      24  examples  i64   of its own batches, since it began to train; -1: it has none
+ *      24  examples  i64   number in its own batches, since it began to train; -1: it has none
  *      32  elapsed   i64   nanoseconds since it began to train, or to serve; 0: it has not begun
  *      40  data      i64   part of `elapsed` in which it waited for its input; -1: it has no input
  *      48  wait      i64   part of `elapsed` in which it waited for other tasks

@@ -42,7 +42,8 @@ static size_t host_length(const char *address) {
     return colon ? (size_t)(colon - address) : 0;
 }
 
-/* Whether ADDRESS is on another host than OWN, as far as is known here. */
+/* Whether ADDRESS seems to be on another host than OWN: it names another host, and does not resolve to a loopback
+ * address. */
 static bool is_on_another_host(const char *own, const char *address) {
     char numeric[MST_NUMERIC_SIZE];
     const size_t length = host_length(own);

@@ -15,7 +15,7 @@ typedef struct mst_task_transport {
     const char *key_file; /**< of the cluster; NULL: none, so the user's token is used (transport/user_token.h) */
     FILE *log;            /**< NULL: no line */
     const mst_cluster *cluster; /**< its task is named in the line */
-    /** If the name at which this task listens is not known here, it is resolved again and again for so many seconds. 0:
+    /** If the name at which this task listens cannot be resolved here, it is tried again for so many seconds. 0: it is
      *  tried once. */
     double name_seconds;
     bool (*stop)(void *context); /**< true: the name is not tried any more; NULL: never */

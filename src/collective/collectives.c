@@ -31,7 +31,7 @@ typedef struct call {
     message *message;
 } call;
 
-/* Kinds of calls. They are part of the hash, so that calls of different kinds cannot be mistaken for each other. */
+/* Kinds of calls. They are part of the hash: it is an error if members make calls of different kinds. */
 enum { BROADCAST = 1, ALL_GATHER, REDUCE_SCATTER, GATHER };
 
 static mst_status call_open(call *c, mst_task_group *g, const char *name, uint64_t hash, int64_t num_messages,
@@ -93,7 +93,7 @@ static mst_status wait_until_sent(call *c) {
                     (unsigned long long)c->key.run);
 }
 
-/* Ends the call, whose result so far is STATUS. If it has failed, the generation ends, and then the transport no longer
+/* Ends the call, whose result so far is STATUS. If it has failed, ends the generation, so that the transport no longer
  * uses the memory of the call. */
 static mst_status call_close(call *c, mst_status status) {
     if (!status) status = wait_until_sent(c);
@@ -158,8 +158,8 @@ static mst_status gather_from_each(call *c, const size_t *bytes, char *data) {
     return call_wait_all(c);
 }
 
-/* The parts of COUNT consecutive members from FIRST on, where member 0 follows the last member. They lie side by side
- * in memory; or in two places, if member 0 is among them. They travel as one or two messages. */
+/* The parts of COUNT consecutive members from FIRST on, where member 0 follows the last member. They are one range of
+ * memory; or two ranges, if member 0 follows another of them. Each range is one message. */
 typedef struct parts {
     mst_iov place[2];
     int32_t num_places;
@@ -177,9 +177,8 @@ static parts find_parts(const mst_task_group *g, const size_t *bytes, char *data
 }
 
 /* Rounds of the algorithm of Bruck and others, "Efficient Algorithms for All-to-All Communications in Multiport
- * Message-Passing Systems", 1997. In round r each member sends all parts that it has to the member 2^r places before
- * it. These are its own part and those of the 2^r - 1 members after it. A member thus needs connections to 2 log2 N
- * members. */
+ * Message-Passing Systems", 1997. In round r each member has its own part and the parts of the 2^r - 1 members after
+ * it, and sends them to the member 2^r places before it. A member thus needs connections to 2 log2 N members. */
 static mst_status gather_in_rounds(call *c, const size_t *bytes, char *data) {
     const mst_task_group *g = c->group;
     const int32_t n = g->num_members;
@@ -245,8 +244,8 @@ static mst_status sum_members(const mst_task_group *g, mst_dtype dtype, const ms
     return MST_OK;
 }
 
-/* reduce_scatter: each member gets its part of the data of all others, and adds these parts up. MEMORY has room for the
- * parts that come from the other members. */
+/* reduce_scatter: each member receives the other members' data for its part, and adds them up. MEMORY has room for the
+ * received data. */
 static mst_status scatter_sums(call *c, mst_dtype dtype, const int64_t *count, const void *data, char *memory,
                                mst_array *value, void *out) {
     const mst_task_group *g = c->group;
@@ -286,8 +285,8 @@ mst_status mst_group_reduce_scatter(mst_task_group *group, mst_dtype dtype, cons
 
 /* ---- all_reduce ---- */
 
-/* all_reduce of little data: every member gets the data of all members, and adds them up itself: one round of messages
- * instead of two. SIZE[m]: bytes of member m. */
+/* all_reduce of little data: every member gets the data of all members, and adds them up itself. This takes one round
+ * of messages instead of two. SIZE[m]: bytes of member m. */
 static mst_status gather_and_sum(mst_task_group *g, mst_dtype dtype, int64_t count, size_t *size, mst_array *value,
                                  void *data, int64_t deadline) {
     const size_t bytes = (size_t)count * mst_dtype_size(dtype);

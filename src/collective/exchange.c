@@ -1,3 +1,4 @@
+/* Exchanges (collective/group.h): their memory, their routes, and a run of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,9 @@
 #include "collective/tree_sum.h"
 #include "tensor/buffer.h"
 
-/* Up to this number of bytes of all leaves, every member sends all its leaves to all others. Measured on an AMD EPYC
- * over inproc: 64 KiB between 2 members take 28 microseconds at once, and 57 in two steps. 256 KiB between 4 members
- * take 330 microseconds at once, and 180 in two steps. */
+/* Up to this number of bytes of all leaves together, every member sends all its leaves to all others. Measured on an
+ * AMD EPYC over inproc: 64 KiB between 2 members take 28 microseconds at once, and 57 in two steps. 256 KiB between 4
+ * members take 330 microseconds at once, and 180 in two steps. */
 enum { SMALL = 128 * 1024 };
 /* Upper limit for the bytes of all values of an exchange. It is far beyond any memory, and small enough that products
  * with numbers of members do not overflow. */
@@ -62,12 +63,12 @@ static mst_status cut_parts(mst_exchange *x, const mst_exchange_spec *spec, int6
         for (int32_t m = 1; m < members; m++)
             if (begin[m] < spec->value[i].count) x->cut[m] = x->offset[i] + begin[m] * element;
     }
-    for (int32_t i = 0; i < spec->num_values; i++) /* if the member has no part of a value: any valid place will do */
+    for (int32_t i = 0; i < spec->num_values; i++) /* if the member has no part of a value: any valid offset will do */
         if (x->own[i] < x->cut[self] || x->own[i] > x->cut[self + 1]) x->own[i] = x->cut[self];
     return MST_OK;
 }
 
-/* Whether every member sends all its leaves to all others. All members must come to the same answer. */
+/* Whether every member sends all its leaves to all others. All members must decide the same. */
 static bool is_at_once(const mst_task_group *g, int64_t size) {
     return g->num_members <= MST_FEW_MEMBERS && size <= SMALL / g->stages.stage[0].num_nodes;
 }
@@ -266,8 +267,8 @@ void mst_exchange_return(mst_exchange *x, int32_t first, int32_t end) {
     }
 }
 
-/* Message I cannot be added up, because its sender's generation has ended. Posts memory for the message again: it never
- * comes, so the post is done when the generation ends here. */
+/* Handles message I, which cannot be added up because its sender's generation has ended. Posts memory for the message
+ * again. The message never comes, so the post is done when the generation ends here. */
 static void await_end(mst_exchange *x, int32_t i) {
     mst_task_group *g = x->base.group;
     pthread_mutex_lock(&g->lock);

@@ -113,8 +113,8 @@ int32_t mst_group_started(mst_task_group *g, mst_group_progress last[MST_GROUP_L
     return count;
 }
 
-/* Ends GENERATION for the group. The end for the transport comes after this, and completes the posts and sends of all
- * exchanges. The exchanges are then already known to have failed. */
+/* Marks GENERATION as ended in the group. The transport's generation is ended after this, which completes the posts and
+ * sends of all exchanges: by then the exchanges must be known to have failed. */
 static bool mark_ended(mst_task_group *g, uint32_t generation, const mst_failure *failure) {
     pthread_mutex_lock(&g->lock);
     const bool ends = g->active && g->generation == generation;
@@ -233,7 +233,7 @@ uint64_t mst_group_next_run(mst_task_group *g) {
     return run;
 }
 
-/* ---- what it is ---- */
+/* ---- size, members and windows ---- */
 
 int32_t mst_group_size(const mst_task_group *g) {
     return g->num_members;

@@ -106,11 +106,12 @@ static void *group_run(void *context) {
 
 /* ---- threads that wait help ---- */
 
-/* On an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds. Two processes that spin
- * there add up 1.6 MB in two thirds of the time. A thread that finds nothing to do yields its core after each look, and
- * sleeps soon. If another thread has had the core for long meanwhile, the spinning thread sleeps at once. A sleeping
- * thread is woken sooner than one that yields. After that the group's threads rarely spin. They also rarely spin after
- * they have spun in vain several times. */
+/* Why threads spin: on an Intel Xeon under KVM, waking a thread on another core takes up to 50 microseconds. With
+ * spinning, two processes add up 1.6 MB in two thirds of the time.
+ *
+ * A thread that finds nothing to do yields its core after each look, and sleeps after MOST_IDLE. It sleeps at once if
+ * another thread has had the core for LONG_YIELD, since a sleeping thread then runs again sooner than one that yields.
+ * After that, or after TIMES_IN_VAIN times of spinning in vain, the group's threads spin only once in RARELY times. */
 static const int64_t MOST_IDLE = 200000, LONG_YIELD = 50000; /* nanoseconds */
 enum { TIMES_IN_VAIN = 4, RARELY = 32 };
 
@@ -119,7 +120,7 @@ typedef struct helper {
     mst_timeline_due due;
     int64_t deadline;
     bool spins, is_pushed_aside; /* is_pushed_aside: another thread has had the core for long */
-    int64_t moved_at;            /* time at which there was something to do last */
+    int64_t moved_at;            /* when there was last something to do */
 } helper;
 
 static bool is_done(const helper *h) {
@@ -139,7 +140,7 @@ static bool make_ready_steps(mst_task_group *g) {
     return made;
 }
 
-/* Whether spinning may be worth it. */
+/* Whether the calling thread should spin now. */
 static bool may_spin(mst_task_group *g) {
     const mst_transport_receiver *receiver = g->type->receiver;
     if (!g->spins || !receiver || !receiver->spins || !receiver->spins(g->transport)) return false;
@@ -150,7 +151,7 @@ static bool may_spin(mst_task_group *g) {
     return may;
 }
 
-/* Spinning has ended. GOOD: the awaited message came before that. */
+/* Notes that spinning has ended. GOOD: the awaited message came meanwhile. */
 static void note_spins(const helper *h, bool good) {
     mst_task_group *g = h->group;
     pthread_mutex_lock(&g->lock);
@@ -198,7 +199,7 @@ bool mst_group_help(mst_task_group *g, mst_timeline *line, uint64_t value, int64
     return is_done(&h) || (!received && mst_timeline_wait(line, value, deadline, false));
 }
 
-/* ---- the thread's life ---- */
+/* ---- starting and stopping the thread ---- */
 
 mst_status mst_group_thread_start(mst_task_group *g) {
     /* all members may be on this machine, and each needs a core for spinning */

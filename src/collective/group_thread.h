@@ -1,12 +1,13 @@
 /** The inside of groups and exchanges, and the thread of a group, which makes the steps of the exchanges under way
  *  (collective/routes.h).
  *
- *  Each received message raises its own timeline. That raises the timeline of its step, and that raises `news` of the
- *  group, on which the thread waits. The caller waits on `finished`. Three things raise it: each message of the last
- *  step, which brings a sum to its place; each message that was sent; and the thread, when it has made its steps. If
- *  every member sends all its leaves at once, there is only the last step, and it has a sum. The caller makes that
- *  small sum itself, since waking another thread would take longer. The transport may be able to lend a received
- *  message (mst_transport_type.borrow). A step of the thread then adds it up in place, and gives it back.
+ *  Each received message raises its own timeline, which raises the timeline of its step, which raises `news` of the
+ *  group. The group's thread waits on `news`, and the caller waits on `finished`. Each message of the last step raises
+ *  `finished`, as does each message that was sent, and the thread when it has made its steps.
+ *
+ *  If every member sends all its leaves at once, the only step after the sends is the last one, which makes a small
+ *  sum. The caller makes that sum itself, since waking another thread would take longer. If the transport can lend a
+ *  received message (mst_transport_type.borrow), a step of the thread adds it up in place, and gives it back.
  *
  *      arrived[message] ---> ready[step] ---> news         steps of the thread
  *      arrived[message] -------------------> finished      the last step
@@ -22,7 +23,7 @@
 
 struct mst_task_group {
     mst_timeline news; /**< rises for each message that a step of the thread waits for */
-    int event;         /**< eventfd of all timelines on which a thread of the caller waits */
+    int event;         /**< eventfd of all timelines on which a calling thread waits */
     const mst_transport_type *type;
     mst_transport *transport;
     int32_t num_members, self, num_shards;
@@ -39,10 +40,10 @@ struct mst_task_group {
     uint64_t started;                         /**< number of exchanges since the generation began */
     mst_group_progress noted[MST_GROUP_LAST]; /**< the start numbered N is noted[N % MST_GROUP_LAST] */
     mst_exchange *first, **last; /**< exchanges that have steps left for the thread, in the order of their starts */
-    uint64_t news_due;           /**< value of `news` when everything that was started is done */
+    uint64_t news_due;           /**< value of `news` once all exchanges that were started are done */
     bool quit;
     bool spins;         /**< threads that receive while they wait poll for a while before they sleep */
-    int64_t idle_spins; /**< consecutive times that polling brought nothing, or was left out for that reason */
+    int64_t idle_spins; /**< consecutive times that polling brought no message, or was skipped for that reason */
     bool has_thread;
     pthread_t thread;
 };
@@ -53,7 +54,7 @@ typedef struct mst_dtype_span {
     mst_dtype dtype;
 } mst_dtype_span;
 
-/** What all kinds of exchanges have: their place in the plan, and their run. */
+/** The members common to all kinds of exchanges. */
 typedef struct mst_exchange_base {
     mst_task_group *group;
     uint64_t hash;
@@ -76,21 +77,21 @@ struct mst_exchange {
     mst_dtype_span *span;
     mst_routes routes;
     char *memory;         /**< divided as the routes say */
-    int64_t sum_at;       /**< offset of the sum in `memory`; for a scatter: where the whole sum would begin */
+    int64_t sum_at;       /**< offset of the sum in `memory`; for a scatter: where element 0 of the sum would be */
     bool is_shared;       /**< the memory belongs to the transport */
     mst_iov *iov;         /**< [num_pieces] of the routes */
     mst_array *value;     /**< [largest number of terms of a sum], the terms of the sum that is being made */
     mst_shards *node;     /**< [num_terms] of the routes */
     mst_kept_part **lent; /**< [num_ins] of the routes: messages that are added up in place */
     bool *borrows;        /**< [num_ins]: the message consists only of terms of sums that the group's thread makes */
-    int32_t last;         /**< the step made by the thread that waits; the group's thread makes those before it */
+    int32_t last;         /**< the step that the caller makes; the group's thread makes the steps before it */
     uint64_t due;         /**< by how much `finished` rises in a run */
     uint64_t news;        /**< by how much `news` rises in a run */
     mst_timeline *arrived, *ready, *finished; /**< [num_ins], [num_steps], and one; as above */
     /* of the run, under the group's lock */
     int32_t step; /**< the thread's next step */
     bool in_work; /**< that step is being made */
-    int32_t torn; /**< messages of that step that cannot be added up any more; done when the generation ends */
+    int32_t torn; /**< messages of that step that can no longer be added up; they are done when the generation ends */
     mst_exchange *next;
 };
 
@@ -99,8 +100,8 @@ MST_CHECKED mst_status mst_group_thread_start(mst_task_group *group);
 /** Ends the thread. All exchanges must be done. */
 void mst_group_thread_stop(mst_task_group *group);
 
-/** As mst_timeline_wait. If the transport can receive on the calling thread, that thread receives messages meanwhile
- *  and makes steps. No other thread must be woken for them. LINE has the group's event. */
+/** As mst_timeline_wait. If the transport can receive on the calling thread, that thread receives messages and makes
+ *  steps while it waits, so that no other thread must be woken. LINE has the group's event. */
 bool mst_group_help(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
 
 /** Makes the sums of STEP. Returns false if a message was added up in place whose sender's generation had ended. The
@@ -129,9 +130,9 @@ MST_CHECKED mst_status mst_group_enter(mst_task_group *group, uint32_t *out);
 MST_CHECKED mst_status mst_group_check_generation(mst_task_group *group, uint32_t generation);
 /** As mst_timeline_wait, for a step that waits for other members. */
 bool mst_group_wait(mst_task_group *group, mst_timeline *line, uint64_t value, int64_t deadline);
-/** The first posts memory for a message of MEMBER, the second sends a message to it (transport/transport.h). If the
- *  transport refuses, the generation of KEY ends, and DONE still rises. LENT: where a borrowed message goes, if
- *  the transport can lend it; NULL: the message is never borrowed. */
+/** mst_group_post posts memory for a message from MEMBER, mst_group_send sends a message to it (transport/transport.h).
+ *  If the transport refuses, the generation of KEY ends, and DONE still rises. LENT gets the message if the transport
+ *  lends it; NULL: the message is never borrowed. */
 void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_kept_part **lent,
                     mst_timeline *done);
 void mst_group_send(mst_task_group *group, int32_t member, mst_key key, const mst_iov *piece, int n,

@@ -81,7 +81,7 @@ static mst_status hold(held_list *list, held h) {
     return MST_OK;
 }
 
-/* Step S has all its received messages and sums: they are those added so far. The messages that it sends are not known
+/* Notes that the messages and sums added so far are those up to step S. The messages that step S sends are not known
  * yet. */
 static void end_ins(builder *b, int32_t s) {
     b->r->step[s].ins = b->r->num_ins;
@@ -114,7 +114,8 @@ static mst_status sort_pieces(mst_routes *r) {
 
 /* ---- one stage ---- */
 
-/* The offset in the memory of byte FIRST of NODE, which is in SLOT of the previous stage. This member owns the slot. */
+/* The offset in the block of memory of byte FIRST of NODE. The byte is in SLOT of the previous stage, which this member
+ * owns. */
 static int64_t place_of_slot(const builder *b, int32_t node, int32_t slot, int64_t first) {
     int64_t at = 0;
     for (const held *h = b->before.slot; h < b->before.slot + b->before.count; h++)
@@ -122,7 +123,7 @@ static int64_t place_of_slot(const builder *b, int32_t node, int32_t slot, int64
     return at;
 }
 
-/* MEMBER sends BYTES bytes of NODE in its message of this stage. They are a term of a sum here. */
+/* Adds a term of a sum: BYTES bytes of NODE, which MEMBER sends in its message of this stage. */
 static mst_status receive_term(builder *b, int32_t member, mst_shards node, int64_t bytes) {
     int32_t i = b->first_in;
     while (i < b->r->num_ins && b->r->in[i].member != member) i++;
@@ -168,7 +169,7 @@ static int64_t take_memory(builder *b, int64_t bytes) {
     return at;
 }
 
-/* Gives the messages that are received in this stage their memory. Thereby the terms in them get their places. */
+/* Allocates memory for the messages that are received in this stage, and sets the offsets of the terms in them. */
 static void place_terms(builder *b, int32_t first_term) {
     mst_routes *r = b->r;
     for (int32_t i = b->first_in; i < r->num_ins; i++) r->in[i].at = take_memory(b, r->in[i].bytes);
@@ -290,7 +291,8 @@ mst_status mst_routes_make(const mst_stages *stages, int32_t self, int64_t size,
 
 /* ---- parts ---- */
 
-/* Routes of a scatter: this member sums its own part of all leaves, and sends the others what they need for theirs. */
+/* Routes of a scatter: this member adds up its own part of all leaves, and sends the other members their parts of its
+ * leaves. */
 static mst_status route_scatter(builder *b, const int64_t *cut) {
     const mst_stage *leaves = &b->stages->stage[0];
     const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
@@ -306,8 +308,8 @@ static mst_status route_scatter(builder *b, const int64_t *cut) {
         if (is_own) own += b->r->size;
     }
     b->r->memory = own;
-    /* whole units, and more than BYTES: the end of the sum is the place of a value of which this member has no element
-     * (cut_parts in exchange.c) */
+    /* whole units, and more than BYTES: cut_parts in exchange.c may give a value of which this member has no element
+     * the address just behind the sum, which must be in the block */
     b->sum = sum.at = take_memory(b, bytes / UNIT * UNIT + UNIT);
     place_terms(b, 0);
     if (bytes) MST_TRY(add_sum(b, &sum));

@@ -1,4 +1,5 @@
-/** The work of one member in an exchange: which bytes it receives from whom, adds up, and sends to whom.
+/** The work of one member in an exchange: the messages that it receives, the sums that it makes, and the messages that
+ *  it sends.
  *
  *  Routes are computed once, when the exchange is made, from the stages of the group. All bytes are in one block of
  *  memory:
@@ -16,8 +17,9 @@
  *      scatter         0: sends leaves     1: adds up                  2: nothing
  *      gather          0: sends its part   1: parts are received in their final place
  *
- *  The thread that waits for the exchange makes the last step, and the group's thread makes those before it
- *  (collective/group_thread.h). Step 2 of a scatter is empty so that the group's thread makes the sum of step 1.
+ *  The thread that waits for the exchange makes the last step, and the group's thread makes the steps before it
+ *  (collective/group_thread.h). A scatter has the empty step 2 so that step 1, which makes the sum, is not the last
+ *  one.
  *
  *  In the structs below AT is an offset in the block of memory.
  */
@@ -59,7 +61,7 @@ typedef struct mst_route_sum {
     int32_t first_term, num_terms; /**< index in mst_routes.term, and number */
 } mst_route_sum;
 
-/** The number of messages and sums up to and including this step. */
+/** The numbers of received messages, sums and sent messages up to and including this step. */
 typedef struct mst_route_step {
     int32_t ins, sums, outs;
 } mst_route_step;
@@ -86,8 +88,8 @@ MST_CHECKED mst_status mst_routes_make(const mst_stages *stages, int32_t self, i
  *  Otherwise as mst_routes_make. */
 MST_CHECKED mst_status mst_routes_make_scatter(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
                                                mst_routes *out, int64_t *at);
-/** Makes the routes of an exchange in which member M gives the bytes CUT[m] to CUT[m + 1] - 1 to all others. The block
- *  is one leaf, which becomes complete. Otherwise as mst_routes_make. */
+/** Makes the routes of an exchange in which member M sends the bytes CUT[m] to CUT[m + 1] - 1 of its leaf to all
+ *  others. The block is one leaf, which is complete at the end. Otherwise as mst_routes_make. */
 MST_CHECKED mst_status mst_routes_make_gather(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
                                               mst_routes *out);
 void mst_routes_free(mst_routes *routes);

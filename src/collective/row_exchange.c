@@ -23,14 +23,14 @@ struct mst_row_exchange {
     int32_t num_values, num_leaves;
     mst_row_exchange_value *value;
     int64_t leaf_bytes, sum_bytes; /* bytes of all arrays: of a leaf; of the sum */
-    int64_t *offset;               /* [2 * num_values]: of each array in a leaf */
-    int64_t *sum_offset;           /* [2 * num_values]: of each array in the sum */
+    int64_t *offset;               /* [2 * num_values]: offset of each array in a leaf */
+    int64_t *sum_offset;           /* [2 * num_values]: offset of each array in the sum */
     char *memory;                  /* this member's leaves, then the sum */
-    int32_t *first_leaf;           /* [members + 1]: of each member among the leaves of all */
+    int32_t *first_leaf;           /* [members + 1]: index of each member's first leaf among the leaves of all */
     mst_shards *node;              /* [leaves of all] */
-    int64_t *count;                /* [leaves of all][num_values]: rows */
-    int64_t **number;              /* [leaves of all][num_values]: count of the rows, then their numbers */
-    mst_array *src;                /* [leaves of all][2]: of the value that is being added up */
+    int64_t *count;                /* [leaves of all][num_values]: number of rows */
+    int64_t **number;              /* [leaves of all][num_values]: number of rows, then the number of each row */
+    mst_array *src;                /* [leaves of all][2]: the two arrays of the value that is being added up */
     char *landed;                  /* received rows of the other members */
     int64_t landed_capacity;
     void *workspace;
@@ -101,8 +101,8 @@ static mst_status make_landing(mst_row_exchange *x, int64_t bytes) {
     return MST_OK;
 }
 
-/* An estimate of the bytes to receive. It takes the shards of other members to have as many rows as those of this
- * one. */
+/* An estimate of the bytes to receive, which assumes that a shard of another member has as many rows as a shard of this
+ * member. */
 static int64_t bytes_to_expect(const mst_row_exchange *x) {
     const mst_task_group *g = x->base.group;
     const int32_t own = g->window[g->self].count, others = g->num_shards - own;
@@ -256,7 +256,7 @@ static void skip_all(mst_row_exchange *x) {
     mst_timeline_advance(x->sent, x->num_sent);
 }
 
-/* Finds this member's counts and rows, which are sent in place. */
+/* Lists this member's counts and rows, which are sent without a copy. */
 static void gather_own(mst_row_exchange *x) {
     const int32_t first = x->first_leaf[x->base.group->self];
     mst_iov *iov = x->iov;
@@ -330,7 +330,7 @@ static mst_status check_counts(const mst_row_exchange *x, int32_t member, int64_
     return MST_OK;
 }
 
-/* Sets the places of the rows of MEMBER, whose message will be at DATA; returns the end of the message. */
+/* Sets the addresses of the rows of MEMBER, whose message will be at DATA; returns the end of the message. */
 static char *place_rows(mst_row_exchange *x, int32_t member, char *data) {
     const int64_t end = (int64_t)x->first_leaf[member + 1] * x->num_values;
     for (int64_t k = (int64_t)x->first_leaf[member] * x->num_values; k < end; k++) {
@@ -413,7 +413,7 @@ static void merge_value(mst_row_exchange *x, int32_t v) {
     mst_row_merge_sum(&merge, sum + 1, 0, sum[0], x->workspace, mst_row_exchange_sum(x, 2 * v));
 }
 
-/* After the end of the generation: waits until the transport no longer uses the exchange's memory. */
+/* After the generation has ended: waits until the transport no longer uses the exchange's memory. */
 static void wait_left(mst_row_exchange *x) {
     mst_timeline_wait(x->sent, x->num_sent, MST_NEVER, false);
     for (int32_t m = 0; m < x->base.group->num_members; m++) {

@@ -5,10 +5,11 @@
  *      array 2 v        rows of value v      [count, columns], f32 or f64
  *      array 2 v + 1    their numbers        i64 [1 + count]: the count, then the number of each row
  *
- *  As in other exchanges, a member gives one gradient for each of its leaves and gets the sum of all leaves of all
- *  members. Every member sends its leaves to every other one, and each adds them up (kernel/row_merge.h). Memory is
- *  allocated for the largest possible number of rows, but only existing rows are sent. A first message gives the number
- *  of rows of each leaf. The receiver then allocates memory for the second message, which brings the rows.
+ *  As in other exchanges, a member contributes one gradient for each of its leaves, and gets the sum of all leaves of
+ *  all members. Every member sends its leaves to every other one, and each member adds them up (kernel/row_merge.h).
+ *  The caller's arrays have room for the largest possible number of rows, but only existing rows are sent. A first
+ *  message has the number of rows of each leaf. The receiver then posts memory for the second message, which has the
+ *  rows.
  *
  *      counts    i64 [leaves of the sender][values]
  *      rows      for each leaf and value: count, numbers, rows, and 4 bytes if the length is not a multiple of 8 */

@@ -93,7 +93,7 @@ void mst_stages_free(mst_stages *stages) {
 
 int32_t mst_stage_owner(const mst_stage *stage, const mst_stage_node *node, int32_t slot) {
     const int32_t slots = stage->num_slots, first = node->first_owner;
-    /* the last stage, in which some slots have no member of their number */
+    /* the last stage, with more slots than members: slot J has owner J, or the owner of slot J - slots / 2 */
     if (stage->num_owners < slots) return slot < stage->num_owners ? slot : slot - slots / 2;
     return first + (slot - first % slots + slots) % slots;
 }
@@ -103,8 +103,8 @@ int32_t mst_stage_slot_before(const mst_stages *stages, int32_t s, int32_t slot)
 }
 
 void mst_stage_range(const mst_stages *stages, int32_t s, int32_t slot, int64_t units, int64_t *first, int64_t *count) {
-    /* Pieces are the slots of the last stage, the smallest ones. Stage T cuts each slot of the stage before; the slot
-     * that contains SLOT is number slot % slots / before of those. */
+    /* Pieces are the slots of the last stage, the smallest ones. Stage T cuts each slot of the previous stage, which
+     * has `before` slots, into slots / before parts. SLOT lies in part number slot % slots / before. */
     const int32_t pieces = stages->stage[stages->num_stages].num_slots;
     int32_t piece = 0, num_pieces = pieces;
     for (int32_t t = 1; t <= s; t++) {

@@ -2,8 +2,8 @@
  *
  *  Before the first stage each member has its leaves. A stage adds up neighbouring nodes of the tree
  *  (base/shard_tree.h) to larger ones; the last stage gives the root. The elements of each node are cut into slots: a
- *  slot is a range of elements, of which one member, its owner, makes the sum. The other members send the owner what
- *  they have of these elements.
+ *  slot is a range of elements, and one member, the slot's owner, makes the sum of these elements. The other members
+ *  send the owner what they have of them.
  *
  *  Few members do everything in one stage: there are as many slots as members, and each owns one slot of the root.
  *
@@ -16,10 +16,10 @@
  *      stage 2      | 0: slot 0 | 2: 2  | 1: slot 1 | 3: 3 |     node: the root
  *
  *  The owners of a node are 2^s neighbouring members, including all members that have shards in it. If fewer members
- *  have shards in it, others help, so that no member has to send more than a few messages in a stage. Member M owns
- *  slot M mod 2^s of each node, so its slot lies within the slot that it owned before. In the last stage all members
- *  are owners. There may be more slots than members: a slot without a member of its number is the second slot of
- *  another member.
+ *  have shards in it, other members help, so that no member has to send more than a few messages in a stage. Member M
+ *  owns slot M mod 2^s of its nodes, which lies within the slot that it owned before. In the last stage all members are
+ *  owners. If there are more slots than members, a slot J that is not the number of a member is the second slot of
+ *  member J - 2^(s-1).
  *
  *  The sum travels back from the last stage to the first. Members M and M + 2^(s-1) of a block of 2^s give each other
  *  their slots of stage s. Each then has the slot that it owned in the previous stage. */
@@ -68,7 +68,7 @@ void mst_stage_range(const mst_stages *stages, int32_t s, int32_t slot, int64_t 
  *  already, or gets it in another stage. */
 int32_t mst_stage_giver(const mst_stages *stages, int32_t s, int32_t slot, int32_t member);
 
-/** Most leaves of a window: from left to right they grow, and then shrink. */
+/** The most leaves of a window: two on each level of the tree. */
 enum { MST_MOST_LEAVES = 2 * MST_SHARD_LEVELS };
 /** Fills OUT (NULL: only counts) with the largest nodes in WINDOW, from left to right. Returns their number. */
 int32_t mst_window_leaves(mst_shards window, int32_t num_shards, mst_shards *out);

@@ -1,5 +1,5 @@
-/* Lists of devices: they are read from a specification (device/specification.h) and get names. Visible devices are
- * numbered again from 0. The CPU beside devices that compile is added last. */
+/* Makes the list of devices from a specification (device/specification.h), names the devices, and adds the CPU beside
+ * devices that compile. Visible devices are numbered again from 0. */
 #include "device/device.h"
 
 #include <stddef.h>
@@ -47,7 +47,7 @@ static mst_status name_devices(mst_devices *devices, const mst_device_name *task
     return MST_OK;
 }
 
-/* A type may have been compiled with a header in which the struct ended before `describe`. */
+/* Calls `describe`, unless the type was compiled with a header in which the struct ended before that member. */
 static mst_status describe_type(const mst_device *device, mst_device_info *out) {
     enum { SIZE_WITH_DESCRIBE = offsetof(mst_device_type, describe) + sizeof(void *) };
     const mst_device_type *type = device->type;
@@ -64,7 +64,8 @@ static int num_logical(const mst_devices *devices, int i) {
     return count;
 }
 
-/* A device cannot have a limit above what its type says that there is, nor several on it together. */
+/* Checks that the limits of all devices on the physical device of device I are together at most its memory, if its type
+ * says how much that is. */
 static mst_status check_limit(const char *spec, const mst_devices *devices, int i) {
     const mst_device *device = &devices->device[i];
     char limit[MST_BYTES_TEXT], there[MST_BYTES_TEXT];

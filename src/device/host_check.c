@@ -1,5 +1,5 @@
-/* The system grants memory that does not exist, and ends the process when the memory is used. So large allocations are
- * first compared with the memory of the machine. */
+/* Checks before large allocations that the machine has enough memory. Linux lets a process allocate more memory than
+ * exists, and kills it when it uses the memory. */
 #include "base/byte_count.h"
 #include "device/device.h"
 

@@ -14,8 +14,8 @@
 #include "device/quota.h"
 #include "tensor/buffer.h"
 
-/* hwloc does not check its allocations, and may hang or crash without memory. So we first check that this many bytes
- * are available. */
+/* Bytes that must be available before hwloc is called. hwloc does not check its allocations, and may hang or crash
+ * without memory. */
 enum { MOST_OF_A_TOPOLOGY = 8 << 20, MOST_OF_A_BINDING = 1 << 20 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -12,7 +12,7 @@ static size_t whole_pages(size_t bytes) {
 
 bool mst_named_memory_reserve(size_t bytes, void **out) {
     *out = NULL;
-    if (bytes > PTRDIFF_MAX) return false; /* more than an array can have, and than whole_pages can round up */
+    if (bytes > PTRDIFF_MAX) return false; /* larger than any array; rounding up to whole pages would overflow */
     *out = mmap(NULL, whole_pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (*out != MAP_FAILED) return true;
     *out = NULL;
@@ -32,8 +32,8 @@ static int64_t count_before(const mst_named_memory *memory, const char *data) {
     return low;
 }
 
-/* Puts the COUNT values of NEW, one or none, in the place of all that have one of the BYTES from DATA on. There is
- * room. */
+/* Replaces all values that have one of the BYTES from DATA on by the COUNT values of NEW, one or none. The table must
+ * have room. */
 static void replace_values(mst_named_memory *memory, const char *data, size_t bytes, const mst_named_value *new,
                            int64_t count) {
     const int64_t first = count_before(memory, data);

@@ -50,7 +50,7 @@ static const set sets[] = {
 };
 enum { SETS = sizeof sets / sizeof *sets };
 
-/* oneDNN's choice of its own, where none of the sets is possible. */
+/* Used if none of the sets is possible: oneDNN then chooses itself. */
 #if DNNL_VERSION_MAJOR >= 3
 static const set no_set = {dnnl_cpu_isa_default, "DEFAULT", NULL};
 #else

@@ -18,7 +18,7 @@ static void read_text(const char *folder, const char *name, char *text) {
 /* A kind of limit of a control group. */
 typedef struct resource {
     const char *controller;              /* its name in version 1 */
-    double (*limit)(const char *folder); /* the limit of the group with this folder; 0: none */
+    double (*limit)(const char *folder); /* reads the limit of the group with this folder; 0: none */
 } resource;
 
 static double cpu_limit(const char *folder) {
@@ -64,8 +64,8 @@ static double least_quota(const resource *r, const char *root, const char *path)
     return quota;
 }
 
-/* The least quota by one line of the file of memberships: "0::/path" for version 2, "4:cpu,cpuacct:/path" for version
- * 1. */
+/* The least quota of the group in LINE of the file of memberships: "0::/path" for version 2, "4:cpu,cpuacct:/path" for
+ * version 1. */
 static double quota_of_line(const resource *r, const char *groups, char *line) {
     char root[PATH_SIZE];
     char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -15,27 +15,27 @@
 #include "base/no_memory.h"
 #include "module/module.h"
 
-/* More than that is a typing error. LOGICAL: on one physical device. */
+/* Larger numbers are taken to be typing errors. MOST_LOGICAL: on one physical device. */
 enum { MOST_DEVICES = 4096, MOST_LOGICAL = 64, MOST_THREADS = 4096 };
 
 /* One entry of a list: "gpu:2x3" is COUNT 2 and LOGICAL 3. Numbers that are not given are 0. */
 typedef struct entry {
     const mst_device_type *type;
-    const char *name; /* of the type, as it is written; NAME_LENGTH bytes */
+    const char *name; /* name of the type as the user wrote it, NAME_LENGTH bytes */
     int name_length, count, logical, threads;
     int64_t memory_limit;
 } entry;
 
 /* ---- adding ---- */
 
-/* Adds COUNT devices of E. Of a type with THERE physical devices (0: any number), these begin at FIRST and have LOGICAL
- * devices each. */
+/* Adds COUNT devices of E. If the type has THERE physical devices (0: it has none), the new devices are on the physical
+ * devices from FIRST on, LOGICAL on each. */
 static mst_status add_devices(const entry *e, int count, int logical, int first, int there, mst_devices *out) {
     const int cores = mst_num_cores();
     mst_device *grown = realloc(out->device, (size_t)(out->count + count) * sizeof *grown);
     if (!grown) return MST_NO_MEMORY("for %d devices", count);
     out->device = grown;
-    const bool shares = !e->type->compiles; /* what compiles needs one thread, on any core, that starts its programs */
+    const bool shares = !e->type->compiles; /* a device that compiles needs only a thread that starts its programs */
     const int share = shares && cores / count > 0 ? cores / count : 1;
     for (int i = 0; i < count; i++) {
         mst_device *device = &out->device[out->count];
@@ -52,7 +52,7 @@ static mst_status add_devices(const entry *e, int count, int logical, int first,
     return MST_OK;
 }
 
-/* The number of devices of E's type in the list or, if it has a number of physical ones, of these. */
+/* The number of devices of E's type in LIST; if IS_PHYSICAL, the number of physical devices that they are on. */
 static int count_before(const entry *e, bool is_physical, const mst_devices *list) {
     int before = 0;
     for (int i = 0; i < list->count; i++)
@@ -65,13 +65,13 @@ mst_status mst_devices_add(const mst_device_type *type, mst_devices *out) {
     return add_devices(&e, 1, 1, count_before(&e, false, out), 0, out);
 }
 
-/* The CPU that is added to a list may be one more. */
+/* Checks that the list has room for MORE devices. The CPU that is added later (device.c) does not count. */
 static mst_status check_count(const char *spec, int more, const mst_devices *out) {
     if (more <= MOST_DEVICES - out->count) return MST_OK;
     return MST_FAIL(MST_INVALID, "devices '%s': these are more than %d", spec, MOST_DEVICES);
 }
 
-/* Adds the devices of E, whose type has a number of physical ones. */
+/* Adds the devices of E, whose type has physical devices. */
 static mst_status add_physical(const char *spec, const entry *e, const mst_physical_devices *physical,
                                mst_devices *out) {
     const int before = count_before(e, true, out), logical = e->logical ? e->logical : 1;
@@ -98,7 +98,7 @@ static mst_status read_count(const char *spec, const char **rest, int most, cons
     return MST_OK;
 }
 
-/* Whether E has the name of a platform of GPUs in place of that of their type. */
+/* Whether E has the name of a GPU platform, "cuda" or "rocm", instead of the name of a device type. */
 static bool is_platform(const entry *e) {
     return e->name_length == 4 && (strncasecmp(e->name, "cuda", 4) == 0 || strncasecmp(e->name, "rocm", 4) == 0);
 }
@@ -130,7 +130,7 @@ static mst_status read_type(const char *spec, const char **rest, entry *e) {
     return status ? mst_error_prefix("devices '%s'", spec) : MST_OK;
 }
 
-/* Whether TEXT is the number 0, as in the name of a device. */
+/* Whether TEXT is the number 0: the user may have meant the name of a device, "gpu:0". */
 static bool is_zero(const char *text) {
     const size_t zeros = strspn(text, "0");
     return zeros && (!text[zeros] || strchr(",/", text[zeros]));
@@ -174,7 +174,7 @@ static mst_status add_entry(const char *spec, const entry *e, mst_devices *out) 
 
 /* ---- visible devices ---- */
 
-/* The error of a list of places among THERE devices; 0: it is not known how many there are. */
+/* The error of a wrong list of numbers VISIBLE, for THERE devices; 0: it is not known how many there are. */
 static mst_status wrong_places(const char *visible, int there) {
     if (there == 1)
         return MST_FAIL(MST_INVALID, "visible devices '%s': there is one device, at place 0: use 0", visible);
@@ -185,8 +185,8 @@ static mst_status wrong_places(const char *visible, int there) {
                     there - 1);
 }
 
-/* Reads the places in VISIBLE, each below MOST, into PLACE, which has room for MOST. TAKEN has MOST zeros. Returns
- * whether VISIBLE is right. */
+/* Reads the numbers of devices in VISIBLE, each below MOST, into PLACE, which has room for MOST. TAKEN has MOST zeros.
+ * Returns whether VISIBLE is valid. */
 static bool read_places(const char *visible, int most, bool *taken, int *place, int *count) {
     const char *text = visible;
     *count = 0;
@@ -200,7 +200,7 @@ static bool read_places(const char *visible, int most, bool *taken, int *place, 
     return true;
 }
 
-/* Sets *PLACE to the places in VISIBLE among THERE devices (0: not known), which the caller frees. */
+/* Sets *PLACE, which the caller frees, to the numbers in VISIBLE. THERE: how many devices there are; 0: not known. */
 static mst_status find_places(const char *visible, int there, int **place, int *count) {
     const int most = there ? there : MOST_DEVICES;
     bool *taken = calloc((size_t)most + 1, sizeof *taken);
@@ -233,7 +233,7 @@ static mst_status select_visible(mst_devices *devices, const char *visible) {
     return status;
 }
 
-/* Replaces each place by the number of those that are smaller. */
+/* Replaces each number in PLACE by how many of them are smaller: {5, 2, 7} becomes {1, 0, 2}. */
 static mst_status rank(int *place, int count) {
     int *rank = calloc((size_t)count + 1, sizeof *rank);
     if (!rank) return MST_NO_MEMORY("for %d devices", count);
@@ -244,14 +244,14 @@ static mst_status rank(int *place, int count) {
     return MST_OK;
 }
 
-/* Adds the devices at PLACE, which are all of E's type that this process sees. */
+/* Adds the devices with the numbers PLACE, which are all devices of E's type that this process sees, in that order. */
 static mst_status add_seen(const entry *e, int *place, int count, mst_devices *out) {
     MST_TRY(add_devices(e, count, 1, 0, count, out));
     MST_TRY(rank(place, count));
     return keep_places(out, place, count);
 }
 
-/* If E's type can leave the devices alone that VISIBLE does not name, adds the others, and sets *SEEN. */
+/* If E's type can restrict this process to the devices that VISIBLE names (`see`), adds these, and sets *SEEN. */
 static mst_status see_visible(const entry *e, const char *visible, mst_devices *out, bool *seen) {
     const mst_physical_devices *physical = mst_device_type_physical(e->type);
     int *place, count;

@@ -1,5 +1,6 @@
-/* The devices of several tasks as one list. For devices of other tasks only the type, the name, and which of them share
- * a memory domain are known. Each of these domains has a stand-in here, which is only compared with other domains. */
+/* The devices of several tasks as one list. Of a device of another task, this process knows the type, the name, and
+ * which devices have the same memory domain. Each domain of another task is represented by a stand-in, which is only
+ * compared with other domains. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ mst_device_description mst_device_describe(const mst_devices *devices, int i) {
     memcpy(out.name, devices->device[i].text, sizeof out.name);
     if (devices->device[i].domain == &mst_domain_host) return out;
     while (devices->device[out.domain].domain != devices->device[i].domain) out.domain++;
-    out.domain++; /* number of the domain: its first device, counted from 1 */
+    out.domain++; /* a domain's number is the number of its first device, counted from 1 */
     return out;
 }
 
@@ -52,7 +53,7 @@ static mst_status find_type(const char *name, const mst_device_type **out) {
     return mst_module_for_device_type(name, strlen(name), out);
 }
 
-/* Reads the description of a device of TASK. The domains of this task begin at DOMAIN. */
+/* Makes *OUT from the description of a device of TASK. DOMAIN is the array of the stand-ins for the task's domains. */
 static mst_status describe(const mst_device_description *from, int32_t task, mst_domain *domain, int32_t most,
                            mst_device *out) {
     char text[MST_DEVICE_TEXT];
@@ -91,7 +92,7 @@ static mst_status join_own(const mst_devices *own, const mst_task_devices *task,
     return MST_OK;
 }
 
-/* Adds the devices of another task. It has room for as many domains as devices, and one for the host's memory. */
+/* Adds the devices of another task. DOMAIN has room for one stand-in for the host's memory, and one for each device. */
 static mst_status join_other(const mst_task_devices *task, int32_t number, mst_domain *domain, mst_devices *out) {
     for (int32_t i = 0; i <= task->count; i++)
         domain[i] = (mst_domain){.type = i ? &memory_of_another_task : &host_of_another_task, .index = i};
@@ -102,7 +103,7 @@ static mst_status join_other(const mst_task_devices *task, int32_t number, mst_d
     return MST_OK;
 }
 
-/* Whether the task of device I has what mst_devices_create adds: a CPU, if the device compiles. */
+/* Whether device I does not compile, or its task has a CPU, as mst_devices_create ensures. */
 static bool has_host(const mst_devices *devices, int i) {
     return !devices->device[i].type->compiles || mst_device_host_device(devices, i) >= 0;
 }

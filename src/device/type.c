@@ -30,7 +30,7 @@ const mst_device_type *mst_device_type_find(const char *name, size_t length) {
     return type;
 }
 
-/* A type may have been compiled with a header in which the struct ended before `physical`. */
+/* Sizes of mst_device_type: a type may have been compiled with a header in which the struct ended before `physical`. */
 enum { LEAST_SIZE = offsetof(mst_device_type, physical), SIZE_WITH_PHYSICAL = LEAST_SIZE + sizeof(void *) };
 
 const mst_physical_devices *mst_device_type_physical(const mst_device_type *type) {

@@ -1,9 +1,9 @@
 /* Reverse-mode differentiation of a graph by its own ops.
  *
- * Only nodes on a path from a source to a target take part, and only nodes that a target depends on are visited at all.
- * So the time for a graph of many replicas grows linearly with their number. Nodes are visited from the newest to the
- * oldest, which is a reverse order of execution. Each visit turns the gradients of the node's outputs into gradients of
- * its sources. If a value has several gradients, an add_n sums them in the order in which the nodes were visited, so
+ * Only nodes that a target depends on are visited, and only nodes on a path from a source to a target get gradients. So
+ * the time for a graph of many replicas grows linearly with their number. Nodes are visited from the newest to the
+ * oldest, so each node comes after all nodes that use its outputs. Each visit turns the gradients of the node's outputs
+ * into gradients of its sources. If a value has several gradients, an add_n sums them in the order of the visits, so
  * the sum is always the same. */
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +29,13 @@ typedef struct step {
 
 typedef struct walk {
     mst_graph *graph;
-    int64_t number; /* number of this walk; the nodes that it has met have this number as their `walk` */
-    step *steps;    /* by the nodes' ids, ascending */
+    int64_t number; /* number of this walk; each node with a step has this number as its `walk` */
+    step *steps;    /* [num_steps], sorted by the ids of their nodes */
     int64_t num_steps, capacity;
     mst_arena memory; /* holds all terms */
 } walk;
 
-/* The step of a node; NULL where no target depends on it. */
+/* The step of a node; NULL if no target depends on it. */
 static step *step_of(const walk *w, const mst_node *node) {
     return node->walk == w->number ? &w->steps[node->place] : NULL;
 }
@@ -182,7 +182,8 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
     return wrong;
 }
 
-/* OUT must not be SRC, and all its elements must be MST_NONE. */
+/* Sets OUT[i] to the gradient with respect to SRC[i] of all TARGETS, whose gradients are GRADIENTS. OUT must not be
+ * SRC, and all its elements must be MST_NONE before. */
 static void differentiate(const mst_value *targets, const mst_value *gradients, int num_targets, const mst_value *src,
                           int num_src, mst_value *out) {
     mst_graph *graph = num_targets ? mst_value_graph(targets[0]) : NULL;
@@ -204,8 +205,8 @@ static void differentiate(const mst_value *targets, const mst_value *gradients, 
     free(w.steps);
 }
 
-/* Whether the number of sources is negative, or TARGET or GRADIENT is no value. The error is kept on the graph, if any
- * argument has one. */
+/* Whether the number of sources is negative, or TARGET or GRADIENT is MST_NONE. The graph of these arguments, if there
+ * is one, keeps the error. */
 static bool is_missing(mst_value target, mst_value gradient, const mst_value *src, int num_src) {
     mst_graph *graph = mst_value_graph(target.node ? target : gradient);
     for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);

@@ -12,8 +12,8 @@ static inline bool mst_number_given(double value) {
     return value != 0 || signbit(value);
 }
 
-/** Call it when a text, a file or a command line has set the member at AT. If the number is 0 and would be taken for
- *  the default, it becomes MST_ZERO. MST_INVALID for whole numbers, which have no -0. */
+/** Call it when a text, a file or a command line has set the member at AT. If the number is 0 and the default is not,
+ *  it becomes MST_ZERO; MST_INVALID if it is a whole number, which cannot be -0. */
 MST_CHECKED mst_status mst_field_given(const mst_field *field, void *at);
 
 #endif

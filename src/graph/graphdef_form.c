@@ -142,7 +142,7 @@ static void push_paddings(const writing *s, numbers *n) {
     n->shape = mst_shape_make(2, (const int64_t[]){ndim, 2});
 }
 
-/* The length to which the lists of strided_slice are filled up: that of the longest. */
+/* The length of the longest list of strided_slice. The other lists are filled up to this length. */
 static int longest(const writing *s) {
     static const char *const names[] = {"begin", "end", "strides"};
     int most = 0;
@@ -227,7 +227,7 @@ static const char *attribute_of(const mst_form *form, const char *key) {
     return NULL;
 }
 
-/* The dtype of the first output, where FIRST is that of the first argument. */
+/* The dtype of the first output of FORM's op. FIRST is the dtype of its first argument. */
 static mst_dtype result_of(const writing *s, const mst_form *form, mst_dtype first) {
     static const char *const bools[] = {"Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual", NULL};
     static const char *const keys[] = {"DstT", "dtype", "out_type", NULL};
@@ -282,7 +282,7 @@ static mst_status add_types(writing *s, Muster__NodeDef *node, const operand *op
     return MST_OK;
 }
 
-/* Adds the attributes of the form, and T if TensorFlow's op has it: `without` lists those that do not. */
+/* Adds the attributes of the form, and T if TensorFlow's op has it: `without` lists the ops that have no T. */
 static mst_status add_attributes(writing *s, const mst_form *form, Muster__NodeDef *node, const operand *operands,
                                  int count) {
     static const char *const without[] = {
@@ -300,7 +300,7 @@ static mst_status add_attributes(writing *s, const mst_form *form, Muster__NodeD
 
 static mst_status write_node(writing *s, const mst_form *form, Muster__NodeDef *node, mst_dtype *result);
 
-/* Writes a part. It runs after the nodes after which the node runs, because it may read a variable that they write. */
+/* Writes a part. It gets the control inputs of the node, because it may read a variable that these write. */
 static mst_status write_part(writing *s, const mst_form_argument *argument, operand *out) {
     for (int i = 0; i < s->num_parts; i++)
         if (strcmp(s->part[i].text, argument->name) == 0) {

@@ -183,7 +183,7 @@ static mst_status set_axes(reading *s, const mst_field *field, const mst_tensor 
     return MST_OK;
 }
 
-/* Sets an option of sizes of dimensions; -1 is allowed if the option takes it. */
+/* Sets the shape option FIELD to the numbers in TENSOR, which are at least -1. The op checks whether -1 is allowed. */
 static mst_status set_shape(reading *s, const mst_field *field, const mst_tensor *tensor) {
     mst_shape *shape = (mst_shape *)(void *)(s->options + field->offset);
     int count = MST_MAX_NDIM;
@@ -215,7 +215,7 @@ static mst_status other_value(const reading *s, const char *key, const char *wan
                          key, s->it->def->op, wanted);
 }
 
-/* Gives an option that is not in the file TensorFlow's default. */
+/* Sets an option to TensorFlow's default, because the file does not have its attribute. */
 static mst_status set_otherwise(reading *s, const mst_form_attribute *attribute) {
     const mst_field *field = mst_op_field(s->it->op, attribute->value);
     if (!field || !attribute->otherwise) return MST_OK;
@@ -255,7 +255,7 @@ static mst_status read_attribute(reading *s, const mst_form_attribute *attribute
     return other_value(s, key, wanted);
 }
 
-/* Checks the attributes that are not in the form: they may only be ones that change nothing. */
+/* Checks the attributes that are not in the form: only attributes that change nothing are allowed. */
 static mst_status check_others(reading *s) {
     for (size_t i = 0; i < s->it->def->n_attr; i++) {
         const char *key = s->it->def->attr[i]->key;

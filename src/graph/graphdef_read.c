@@ -1,8 +1,8 @@
 /* Reads a graph from TensorFlow's GraphDef.
  *
  * Nothing in a file is trusted. First all names and inputs are resolved to numbers of nodes. Then each node is made
- * after the nodes that it needs, if possible in the order of the file. The function that makes it is the one that makes
- * the nodes of programs: it checks the number of sources and the options, and infers shapes. */
+ * after the nodes that it needs, if possible in the order of the file. As for the nodes of a program,
+ * mst_graph_add_node makes it: it checks the number of sources and the options, and infers shapes. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -95,8 +95,8 @@ static const mst_field *value_field(const mst_op *op, const char *key) {
     return field && field->type == MST_FIELD_TYPE_VALUE ? field : NULL;
 }
 
-/* Reads the sources that an attribute lists, and the control inputs. The control inputs at the front that stand for
- * sources (of NoOp) are not read as control inputs. */
+/* Reads the sources that the attribute MST_ATTR_SOURCES lists, and the control inputs. A NoOp has its sources as
+ * control inputs at the front: these are not read again as control inputs. */
 static mst_status find_listed(mst_graph_reader *r, mst_read_item *it, const Muster__AttrValue *value) {
     const Muster__NodeDef *def = it->def;
     const char *text;
@@ -154,8 +154,8 @@ int mst_read_num_sources(const mst_read_item *it) {
     return count;
 }
 
-/* The option to which an attribute belongs. In a node that Muster wrote, the attribute is '_' and the option's name, or
- * the name alone if there is no such attribute. */
+/* The option that the attribute KEY sets. In a node that Muster wrote, KEY is '_' and the option's name, or the name
+ * alone if there is no attribute with the '_'. */
 static const mst_field *option_of(const mst_read_item *it, const char *key) {
     const size_t prefix = strlen(MST_ATTR_OPTION);
     const mst_field *field = mst_op_field(it->op, key);

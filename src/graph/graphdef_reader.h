@@ -46,7 +46,8 @@ MST_CHECKED mst_status mst_graph_decode_at(int depth, const void *data, size_t s
 
 /* ---- errors ---- */
 
-/** Records an error of node IT and returns CODE. Names are cut: those of a damaged file may be long. */
+/** Records an error of node IT and returns CODE. Long names are cut in the message, because a damaged file may have
+ *  very long ones. */
 mst_status mst_read_fail(const mst_read_item *it, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** Adds this node's name to the last error and returns its code. */
@@ -54,7 +55,7 @@ mst_status mst_read_fail_at(const mst_read_item *it);
 
 /* ---- attributes ---- */
 
-/** The value of attribute K; its value_case is NOT_SET when the file gives none. */
+/** The value of attribute number K; its value_case is NOT_SET if the file gives no value. */
 const Muster__AttrValue *mst_read_attr(const mst_read_item *it, size_t k);
 /** The value of the attribute named KEY, the last one of that name; NULL: there is none. */
 const Muster__AttrValue *mst_read_find_attr(const mst_read_item *it, const char *key);
@@ -70,8 +71,8 @@ MST_CHECKED mst_status mst_read_tensor(mst_graph_reader *r, const mst_read_item 
 /** Converts the value to the type of FIELD and writes it to AT; MEMORY keeps strings and tensors. */
 MST_CHECKED mst_status mst_read_option(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
                                        const Muster__AttrValue *value, mst_option_memory *memory, void *at);
-/** Whether an unknown attribute may be ignored. A dtype may, because we infer it. So may the default of a feature that
- *  we do not have: false or "", in nodes that Muster did not write. */
+/** Whether an unknown attribute may be ignored. A dtype may, because Muster infers dtypes. In nodes that Muster did not
+ *  write, false and "" may too: they are the defaults of features that Muster does not have. */
 bool mst_read_may_skip(const mst_read_item *it, const char *key, const Muster__AttrValue *value);
 /** Fails: KEY is not an option of the op. The message suggests the nearest one. */
 mst_status mst_read_unknown(mst_graph_reader *r, const mst_read_item *it, const char *key);

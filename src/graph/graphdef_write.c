@@ -36,7 +36,8 @@ enum { PRODUCER = 134 };
 
 /* ---- attributes ---- */
 
-/* The value, as in the text of the form, of the TensorFlow attribute with the option's name; NULL: there is none. */
+/* The text that FORM has as the value of the TensorFlow attribute named like OPTION; NULL: there is no such
+ * attribute. */
 static const char *written_as(const mst_form *form, const char *option) {
     for (int i = 0; form && i < form->num_attributes; i++)
         if (strcmp(form->attribute[i].key, option) == 0) return form->attribute[i].value;
@@ -51,7 +52,7 @@ static mst_status add_options(mst_graph_writer *w, const mst_node *from, const m
         const char *key = mst_arena_print(&w->arena, MST_ATTR_OPTION "%s", field->name);
         if (!key) return MST_NO_MEMORY("to write a graph");
         MST_TRY(mst_message_add_option(w, from, node, field, key));
-        /* An option that is 0 is not written. But then the reader would take TensorFlow's attribute of that name. */
+        /* An option that is 0 is not written. But without it the reader takes TensorFlow's attribute of that name. */
         if (written && node->n_attr == before) MST_TRY(mst_message_add_integer(w, node, key, 0));
     }
     return MST_OK;

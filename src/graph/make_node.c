@@ -143,8 +143,8 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};
 }
 
-/* The variable that VALUE is, or whose new value it is. An error value or MST_NONE is returned as it is. NULL: VALUE is
- * anything else. */
+/* The variable behind VALUE: VALUE itself, or the variable whose new value it is. An error value or MST_NONE is
+ * returned as it is. NULL: VALUE is anything else. */
 static const mst_value *variable_behind(const mst_value *value) {
     while (value->node && value->node->id >= 0 && !(value->node->op->flags & MST_OP_VARIABLE)) {
         const mst_node *node = value->node;

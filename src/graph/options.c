@@ -44,7 +44,7 @@ mst_status mst_field_given(const mst_field *field, void *at) {
     return MST_FAIL(MST_INVALID, "%s is 0, must be another number (%s)", field->name, field->help);
 }
 
-/* Makes GRAPH own what the member at AT points to. */
+/* Makes GRAPH own the string, tensor or body that the member at AT points to. */
 static mst_status keep(mst_graph *graph, const mst_field *field, void *at) {
     if (field->type == MST_FIELD_TYPE_STRING) {
         const char **text = at;

@@ -15,7 +15,7 @@ static void print_options(FILE *file, const mst_node *node) {
     if (!length) return;
     if (length >= sizeof few) {
         if (!(text = malloc(length + 1))) {
-            text = few; /* cut off */
+            text = few; /* no memory for all options: they are cut off */
         } else {
             mst_options_print(node->op->fields, node->options, text, length + 1);
         }

@@ -192,7 +192,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
     return merged;
 }
 
-/* Whether DEVICE says which device of a task it means, at least in part. */
+/* Whether DEVICE names a type or a number of a device, and not only a job or a task. */
 static bool names_device(const char *device) {
     mst_device_name name;
     return !mst_device_name_parse(device, &name) && (*name.type || name.index >= 0);
@@ -236,7 +236,7 @@ void mst_device_pop(mst_graph *graph) {
 }
 
 struct mst_device_setter {
-    mst_device_name device; /* device of variables, with the fields of outer scopes */
+    mst_device_name device; /* device of variables, merged with the outer scopes */
     mst_choose_task choose;
     void *context;
 };

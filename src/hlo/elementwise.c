@@ -1,4 +1,4 @@
-/* Constants, and operations element by element. */
+/* Constants, and elementwise operations. */
 #include <string.h>
 
 #include "hlo/hlo_writer.h"
@@ -40,7 +40,7 @@ mst_hlo mst_hlo_number_like(mst_lower *l, mst_hlo x, double value) {
     return mst_hlo_lacks(l, x) ? MST_NO_HLO : mst_hlo_number(l, mst_hlo_spec(l, x).dtype, value);
 }
 
-/* Whether VALUE is an integer of DTYPE. */
+/* Whether DTYPE has integers, and VALUE is within its range. */
 static bool is_in_range(mst_dtype dtype, int64_t value) {
     if (dtype == MST_I32) return value >= INT32_MIN && value <= INT32_MAX;
     if (dtype == MST_U8) return value >= 0 && value <= UINT8_MAX;
@@ -60,7 +60,7 @@ mst_hlo mst_hlo_integer(mst_lower *l, mst_dtype dtype, int64_t value) {
     return end_constant(l, &spec, result);
 }
 
-/* A list as a source of the program, which keeps the tensor. */
+/* A list as a source of the program. The program owns its tensor. */
 static mst_hlo long_list(mst_lower *l, mst_dtype dtype, int count, const double *value) {
     mst_tensor *tensor = NULL;
     if (mst_hlo_program_tensor(l->program, dtype, count, &tensor)) return MST_NO_HLO;
@@ -143,7 +143,7 @@ mst_hlo mst_hlo_unary(mst_lower *l, const char *operation, mst_hlo x) {
     return result;
 }
 
-/* A and B, broadcast; false if they cannot be. */
+/* Sets SRC [2] to A and B, broadcast to a common shape; false if there is none. */
 static bool broadcast_both(mst_lower *l, mst_hlo a, mst_hlo b, mst_hlo *src) {
     mst_shape shape;
     if (!mst_hlo_common_shape(l, 2, (const mst_hlo[]){a, b}, &shape)) return false;

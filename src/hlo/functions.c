@@ -1,4 +1,4 @@
-/* Operations that have a function of elements, or a body. */
+/* Operations of StableHLO that have a region: reduce, windows, sort and while. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -17,14 +17,15 @@ static mst_shape without(mst_shape shape, const mst_axes *axes) {
 
 /* ---- reduce ---- */
 
-/* BYTES of zeros; NULL, with an error in the program, if memory runs out. */
+/* Allocates BYTES bytes of zeros, which the caller frees. If memory runs out, the program gets an error, and the result
+ * is NULL. */
 static void *memory(mst_lower *l, size_t bytes) {
     void *data = calloc(1, bytes ? bytes : 1);
     if (!data) mst_hlo_fail(l, "cannot get memory");
     return data;
 }
 
-/* Whether there are COUNT values, of one shape. */
+/* Whether the COUNT values X, at least one, have the same shape; if not, the program gets an error. */
 static bool are_alike(mst_lower *l, int count, const mst_hlo *x) {
     if (count < 1 || !x) {
         mst_hlo_fail(l, "%d values where there must be some", count);
@@ -44,7 +45,8 @@ void mst_hlo_reduce_all(mst_lower *l, int count, const mst_hlo *x, const mst_hlo
                         mst_hlo_function function, void *context, mst_hlo *result) {
     for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
     if (!are_alike(l, count, x) || !mst_hlo_are_axes(l, mst_hlo_spec(l, x[0]).shape.ndim, &axes)) return;
-    /* the function's arguments, scalars of the values and of `initial`; then the results of the operation */
+    /* types of the function's arguments: a scalar for each value, then one for each of `initial`; then types of the
+     * operation's results */
     mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     mst_hlo *src = memory(l, 2 * (size_t)count * sizeof *src);
     if (spec && src) {
@@ -98,7 +100,7 @@ static int64_t step_of(int64_t step) {
     return step ? step : 1;
 }
 
-/* The number of places from the first of SIZE elements to the last, if they lie DILATION apart. */
+/* The number of places that SIZE elements span if they lie DILATION apart; 0 for no elements. */
 static int64_t dilated(int64_t size, int64_t dilation) {
     return size > 0 ? (size - 1) * step_of(dilation) + 1 : 0;
 }
@@ -154,7 +156,7 @@ void mst_hlo_sort(mst_lower *l, int count, const mst_hlo *x, int axis, mst_hlo_f
                   mst_hlo *result) {
     for (int k = 0; k < count; k++) result[k] = MST_NO_HLO;
     if (!are_alike(l, count, x) || !mst_hlo_is_axis(l, mst_hlo_spec(l, x[0]).shape.ndim, &axis)) return;
-    /* the function's arguments, two scalars of each value; then the results of the operation */
+    /* types of the function's arguments, two scalars for each value; then types of the operation's results */
     mst_spec *spec = memory(l, 3 * (size_t)count * sizeof *spec);
     if (!spec) return;
     for (int k = 0; k < count; k++) {
@@ -225,7 +227,7 @@ void mst_hlo_while(mst_lower *l, int count, const mst_hlo *initial, mst_hlo_func
 /* ---- repeat ---- */
 
 typedef struct repetition {
-    mst_dtype dtype; /* of the number of the step, which is the first of the values */
+    mst_dtype dtype; /* of the step counter, the first value of the loop */
     int64_t steps;
     mst_hlo_function body;
     void *context;

@@ -1,8 +1,8 @@
 /* Gather and scatter. */
 #include "hlo/hlo_writer.h"
 
-/* Makes all axes of *INDEXING count from the beginning: those of parts, of PART dimensions, and those of a value, of
- * NDIM. */
+/* Checks the axes in *INDEXING, and makes negative ones count from the beginning. `offset` has axes of the parts, which
+ * have PART dimensions; `collapsed` and `map` have axes of the value, which has NDIM. */
 static bool are_lists(mst_lower *l, mst_hlo_indexing *indexing, int part, int ndim) {
     return mst_hlo_are_axes(l, part, &indexing->offset) && mst_hlo_are_axes(l, ndim, &indexing->collapsed) &&
            mst_hlo_are_axes(l, ndim, &indexing->map);

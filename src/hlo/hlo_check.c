@@ -1,4 +1,5 @@
-/* What the functions of muster/hlo.h check of their arguments: an op of a program's own may give anything. */
+/* Checks of the arguments of the functions of muster/hlo.h. Programs may define ops of their own, so the arguments may
+ * be anything. */
 #include <string.h>
 
 #include "hlo/hlo_writer.h"

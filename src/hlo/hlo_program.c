@@ -1,4 +1,4 @@
-/* A program from its sources to its whole text. */
+/* A program: its sources, faults, ops and results, and the whole text. */
 #include "hlo/hlo_program.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ mst_status mst_hlo_program_create(mst_hlo_program **out) {
         *out = NULL;
         return status;
     }
-    (*out)->num_values = 1; /* 0 is none */
+    (*out)->num_values = 1; /* id 0 is MST_NO_HLO */
     return MST_OK;
 }
 
@@ -148,9 +148,10 @@ mst_status mst_hlo_program_fault(const mst_hlo_program *p, int word) {
 
 /* ---- ops and results ---- */
 
-enum { NAMED_SRC = 8 }; /* most sources of an op that is one operation */
+enum { NAMED_SRC = 8 }; /* most sources of an op that is one operation of StableHLO */
 
-/* The op of StableHLO that `hlo` names: sources are broadcast to the shape of output 0. */
+/* Writes an op that is the one operation of StableHLO that `hlo` names. Its sources are broadcast to the shape of
+ * output 0. */
 static void write_named(mst_lower *l) {
     if (l->num_dst != 1) {
         mst_hlo_fail(l, "an operation has one output, not %d", l->num_dst);

@@ -69,7 +69,7 @@ void mst_hlo_write_name(mst_hlo_program *p, mst_hlo_text *text, mst_hlo x) {
 }
 
 static const char *type_name(mst_dtype dtype) {
-    /* MST_HLO_U32 and MST_HLO_U64 are no enumerators of mst_dtype, so their numbers stand here */
+    /* the cast is needed because MST_HLO_U32 and MST_HLO_U64 are not enumerators of mst_dtype */
     switch ((int)dtype) {
         case MST_F32: return "f32";
         case MST_F64: return "f64";
@@ -112,18 +112,18 @@ void mst_hlo_write_types(mst_hlo_program *p, mst_hlo_text *text, int count, cons
     write_list(p, text, count, x, write_type_of);
 }
 
-/* MLIR reads a number of floats only with a point. */
+/* Writes NUMBER with a decimal point: MLIR reads no float without one. */
 static void write_with_point(mst_hlo_program *p, mst_hlo_text *text, const char *number) {
     const size_t mantissa = strcspn(number, "e");
     const bool has_point = memchr(number, '.', mantissa) != NULL;
     mst_hlo_write(p, text, "%.*s%s%s", (int)mantissa, number, has_point ? "" : ".0", number + mantissa);
 }
 
-/* An integer, rounded; beyond the range of DTYPE the nearest that it has, and 0 for NaN. */
+/* Writes VALUE as an integer of DTYPE: rounded to the nearest one, limited to the range of DTYPE; NaN becomes 0. */
 static void write_integer(mst_hlo_program *p, mst_hlo_text *text, mst_dtype dtype, double value) {
     const bool is_unsigned = dtype == MST_U8 || dtype == MST_HLO_U32 || dtype == MST_HLO_U64;
     const int bits = dtype == MST_U8 ? 8 : dtype == MST_I32 || dtype == MST_HLO_U32 ? 32 : 64;
-    const uint64_t most = UINT64_MAX >> (64 - bits + !is_unsigned); /* the largest: a sign takes one of the bits */
+    const uint64_t most = UINT64_MAX >> (64 - bits + !is_unsigned); /* the largest value: a sign takes one bit */
     value = nearbyint(value);
     if (isnan(value) || value == 0 || (is_unsigned && value < 0))
         mst_hlo_write(p, text, "0");

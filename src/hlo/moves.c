@@ -132,7 +132,8 @@ mst_hlo mst_hlo_reverse(mst_lower *l, mst_hlo x, mst_axes axes) {
     return move(l, "reverse", &a, 1, &x, spec.dtype, spec.shape);
 }
 
-/* Whether a part of SIZE of X can begin at START. */
+/* Whether a part of shape SIZE fits into X, and START has integers of one dtype, one for each dimension; if not, the
+ * program gets an error. */
 static bool are_starts(mst_lower *l, mst_hlo x, const mst_hlo *start, mst_shape size) {
     const mst_shape shape = mst_hlo_spec(l, x).shape;
     if (mst_hlo_lacks(l, x)) return false;
@@ -168,7 +169,7 @@ mst_hlo mst_hlo_dynamic_update(mst_lower *l, mst_hlo x, mst_hlo update, const ms
     return move(l, "dynamic_update_slice", &a, 2 + spec.shape.ndim, src, spec.dtype, spec.shape);
 }
 
-/* Where the elements at INDEX along AXIS begin. */
+/* Sets START [ndim] to the place where the elements at INDEX along AXIS begin. */
 static void start_at(mst_lower *l, mst_hlo *start, int ndim, int axis, mst_hlo index) {
     const mst_hlo zero = mst_hlo_number_like(l, index, 0);
     for (int i = 0; i < ndim; i++) start[i] = i == axis ? index : zero;

@@ -2,8 +2,8 @@
 #include "base/number.h"
 #include "hlo/hlo_writer.h"
 
-/* The default precision of an accelerator is TF32, or bf16, for f32: so products of f32 ask for the highest, unless
- * they may be rounded so. */
+/* Adds the attribute for the precision of a product. With the default one, accelerators round f32 to TF32 or bf16. So
+ * products of f32 get the highest precision, unless the node allows TF32. */
 static void ask_precision(const mst_lower *l, mst_hlo_attributes *t, mst_dtype dtype) {
     const char *precision = dtype == MST_F32 && l->precision != MST_TENSORFLOAT32 ? "HIGHEST" : "DEFAULT";
     mst_hlo_attribute(t, "precision_config = [#stablehlo<precision %s>, #stablehlo<precision %s>]", precision,
@@ -66,7 +66,7 @@ mst_hlo mst_hlo_convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const mst_h
     ask_precision(l, &t, mst_hlo_spec(l, src).dtype);
     mst_hlo_attribute_steps(&t, "rhs_dilation", n, c->weights_dilation);
     char reversal[MST_HLO_AXES] = "array<i1: ";
-    for (int i = 0, size = 10 /* of the text so far */; i < n; i++)
+    for (int i = 0, size = 10 /* characters in `reversal` so far */; i < n; i++)
         size += mst_format(reversal + size, sizeof reversal - (size_t)size, "%s%s", i ? ", " : "",
                            c->reversed ? "true" : "false");
     mst_hlo_attribute(&t, "window_reversal = %s>", reversal);

@@ -1,4 +1,4 @@
-/* The nodes of a body, such as a step of a scan. */
+/* Writes the nodes of a body (graph/body.h), such as one step of a scan. */
 #include "graph/body.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@ typedef struct body_writer {
     mst_lower *outer;
     const mst_graph *body;
     const mst_hlo *argument;
-    bool *needed;     /* by node: whether an output is computed from it */
-    mst_hlo **output; /* by node: its outputs; NULL: not written yet */
+    bool *needed;     /* by node id: whether an output of the body is computed from the node */
+    mst_hlo **output; /* by node id: the outputs of the node; NULL: not written yet */
     mst_arena memory;
 } body_writer;
 
@@ -34,8 +34,8 @@ static bool is_input(const body_writer *w, const mst_node *node) {
     return false;
 }
 
-/* What no output is computed from is not written: it may fail, or have no StableHLO. Sources come before their
- * users. */
+/* Marks the nodes from which an output is computed. Other nodes are not written: they might fail, or have no StableHLO.
+ * One pass from the last node to the first is enough, because sources come before the nodes that read them. */
 static void find_needed(body_writer *w) {
     for (int k = 0; k < mst_body_num_outputs(w->body); k++) w->needed[mst_body_output_at(w->body, k).node->id] = true;
     for (int64_t n = w->body->num_nodes - 1; n >= 0; n--) {

@@ -63,7 +63,7 @@ static json_t *print_other(mst_report *r, const mst_bundle_entry *e, const char 
     return item;
 }
 
-/* Prints a tensor of strings. Reading the first string checks the checksums of all. */
+/* Prints a tensor of strings. It reads only the first string, which also checks the checksum of all strings. */
 static mst_status print_strings(mst_report *r, const mst_bundle *b, int64_t i, bool list) {
     char note[NOTE_SIZE], shown[MST_REPORT_NAME], *text = NULL;
     size_t size = 0;

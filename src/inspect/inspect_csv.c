@@ -132,7 +132,8 @@ static mst_status print_categories(mst_report *r, json_t *item, const mst_csv *c
     return status;
 }
 
-/* Returns false also if two notations fit, which training refuses: then cells are shown as they are. */
+/* Finds the notation of the numbers in COLUMN. False if none fits, or if two fit, which training refuses. The cells are
+ * then shown as they are. */
 static bool find_notation(const mst_csv *csv, int column, mst_csv_notation *out) {
     bool found = false;
     return !mst_csv_notation_find(csv, column, NULL, out, &found) && found;

@@ -20,10 +20,10 @@ enum { MOST_DEPTH = 16 };
 /* The values of one tag in a run. */
 typedef struct tag_row {
     char *run, *tag;
-    const char *kind; /* "scalar", ... */
-    char plugin[32];  /* TensorBoard's plugin, which is stored only with the first value */
-    int64_t count, first, last;
-    double value; /* for a scalar: the last one */
+    const char *kind;           /* "scalar", ... */
+    char plugin[32];            /* TensorBoard's plugin, which is stored only with the first value */
+    int64_t count, first, last; /* number of values; the first and the last step */
+    double value;               /* for a scalar: the last one */
 } tag_row;
 
 typedef struct log_summary {

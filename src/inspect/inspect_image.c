@@ -14,7 +14,8 @@ static mst_inspect_match inspect_image_knows(const mst_inspect_source *s) {
 
 /* ---- headers ---- */
 
-/* What the header says. The decoder cannot tell, since it converts everything to red, green and blue. */
+/* Facts from the header of the file. The decoder does not give them, because it converts all pictures to red, green and
+ * blue. */
 typedef struct picture {
     int channels, bits;
     bool palette;
@@ -27,8 +28,8 @@ static picture png_header(const uint8_t *data, size_t size) {
     return (picture){.channels = channels[data[25]], .bits = data[24], .palette = data[25] == 3};
 }
 
-/* Skips markers with their lengths up to that of a frame (SOF0 to SOF15, which are C0 to CF without DHT, JPG and DAC).
- * Its two bytes are followed by: length (2 bytes), bits, height (2), width (2), and the number of channels. */
+/* Skips segments up to the one that begins a frame: marker SOF0 to SOF15, which are C0 to CF without DHT, JPG and DAC.
+ * After the marker's two bytes it has: length (2 bytes), bits, height (2), width (2), number of channels. */
 static picture jpeg_header(const uint8_t *data, size_t size) {
     for (size_t at = 2; at + 10 <= size && data[at] == 0xff;) {
         const int marker = data[at + 1];
@@ -39,7 +40,7 @@ static picture jpeg_header(const uint8_t *data, size_t size) {
     return (picture){0};
 }
 
-/* Transparency is not counted. */
+/* Reads the header of a picture. Transparency does not count as a channel. */
 static picture header_of(const char *format, const uint8_t *data, size_t size) {
     enum { BMP_HEADER = 14, OS2 = 12 };
     if (!strcmp(format, "PNG")) return png_header(data, size);

@@ -31,7 +31,8 @@ static bool are_refused(mst_status status, const mst_image_folder *folder) {
     return status == MST_INVALID && folder->has_pictures;
 }
 
-/* Refused pictures may not be what the folder is for, such as plots beside checkpoints: the match is only likely. */
+/* If training refuses the pictures, the match is only likely: the folder may be for something else, such as checkpoints
+ * with plots beside them. */
 static mst_inspect_match match_of(const char *folder, const char *part) {
     mst_image_folder found;
     const mst_status status = list(folder, part, &found);
@@ -111,7 +112,8 @@ static void print_part(mst_report *r, const mst_image_folder *folder, const char
                         count, left->no_pictures, left->hidden, left->empty, left->broken_links);
 }
 
-/* Makes the last error one that is not damage: training refuses the pictures, but the files are intact. */
+/* Makes the last error MST_UNIMPLEMENTED, which is not damage: training refuses the pictures, but the files are
+ * intact. */
 static mst_status refused(void) {
     return MST_FAIL(MST_UNIMPLEMENTED, "%s", mst_error()->message);
 }
@@ -119,7 +121,7 @@ static mst_status refused(void) {
 static mst_status inspect_image_folder_print(const mst_inspect_source *source, mst_report *report) {
     mst_image_folder folder;
     const bool has_parts = list(source->path, NULL, &folder) != MST_OK;
-    /* neither the folder nor a part could be listed: it was recognised by pictures of its own, which are refused */
+    /* neither the folder nor a part could be listed: it was recognised by pictures directly in it, which are refused */
     const bool is_one = has_parts && !match_of(source->path, parts[0]);
     mst_report_title(report, "folder of pictures", "%s", has_parts && !is_one ? "train and test" : "one part");
     if (is_one) return list(source->path, NULL, &folder) ? refused() : MST_OK;

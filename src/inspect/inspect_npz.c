@@ -9,8 +9,8 @@ static mst_inspect_match inspect_npz_knows(const mst_inspect_source *s) {
                                                                                                     : MST_INSPECT_NO;
 }
 
-/* Reports an array of integer lists, such as texts as word numbers. Other Python objects are not read, and are no
- * damage. */
+/* Reports an array of Python objects. Lists of integers are read, such as texts as word numbers. Other objects are not
+ * read; that is not damage. */
 static mst_status tell_objects(const mst_npz *npz, const char *name, mst_report *report) {
     char shown[MST_REPORT_NAME], numbers[MST_STATISTICS_TEXT];
     mst_integer_lists lists;

@@ -20,19 +20,19 @@ typedef struct feature_row {
     char *name;
     size_t name_size;
     mst_feature_kind kind;
-    bool sequence, mixed;         /* mixed: records have it with different kinds */
-    int64_t records, least, most; /* records that have it; fewest and most values, or bytes */
+    bool sequence, mixed;         /* mixed: its kind differs between records */
+    int64_t records, least, most; /* records that have it; fewest and most values in a record, or bytes of strings */
     mst_statistics numbers;
 } feature_row;
 
 typedef struct summary {
     mst_report *report;
-    int64_t records, others;     /* others: records that are not a tf.train.Example, or one without features */
-    uint64_t bytes, least, most; /* of all records; of the shortest and the longest */
+    int64_t records, others;     /* others: records that are no tf.train.Example, or an Example without features */
+    uint64_t bytes, least, most; /* bytes of all records; of the shortest and of the longest record */
     feature_row feature[MOST_FEATURES];
     int num_features;
     bool more_features;
-    void *numbers; /* those of one feature in one record */
+    void *numbers; /* scratch: the numbers of one feature in one record */
     int64_t numbers_capacity;
 } summary;
 

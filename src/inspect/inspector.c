@@ -108,7 +108,7 @@ static mst_status end_report(mst_report *r, FILE *out) {
     return status;
 }
 
-/* Reports that the contents are newer than Muster or not known to it, which is not damage. */
+/* Reports that Muster cannot read the contents, such as those of a newer version. That is not damage. */
 static void tell_not_taken(mst_report *r, mst_status status) {
     const char *message = mst_error()->message;
     mst_report_line(r, "not taken: %s", message);

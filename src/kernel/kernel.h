@@ -1,4 +1,4 @@
-/** Fast kernels: they run in place of an op's reference kernel if they can.
+/** Fast kernels. A node runs a fast kernel in place of the op's reference kernel if one can compute the node.
  *
  *  There is one file for each op or family of ops, src/kernel/<engine>/<name>.c. It defines
  *  `const mst_kernel mst_kernel_<engine>_<name>`; CMake makes the table. `select` says for a node, whose shapes are all

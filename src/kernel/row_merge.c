@@ -4,7 +4,7 @@
 
 #include "tensor/buffer.h"
 
-/* A thread's workspace is a stack of sums that wait for others, and then a place in each source. */
+/* A thread's workspace has first a stack of partial sums (row_merge.inc), then a place in each source. */
 static size_t stack_bytes(const mst_row_merge *m) {
     const int32_t levels = mst_shards_levels(m->leaf, m->num_leaves, m->num_shards);
     return mst_align((size_t)levels * (size_t)m->columns * mst_dtype_size(m->dtype));
@@ -18,7 +18,7 @@ size_t mst_row_merge_workspace(const mst_row_merge *m) {
     return stack_bytes(m) + mst_align((size_t)m->num_leaves * sizeof(int64_t));
 }
 
-/* The indices of a source's rows. The element before them, [-1], is how many there are. */
+/* The indices of a source's rows. The element before them, [-1], is the number of rows. */
 static const int64_t *numbers(const mst_row_merge *m, int32_t leaf) {
     return (const int64_t *)m->src[2 * leaf + 1].data + 1;
 }

@@ -1,9 +1,9 @@
 /** Sums of sparse gradients, row by row, in the fixed tree over shards (base/shard_tree.h). The op merge_rows
  *  (kernel/cpu/update_merge_rows.c) and tasks that exchange rows (collective/row_exchange.h) use them.
  *
- *  A sparse gradient consists of rows and their indices. It has each row once, in ascending order. So one walk over all
- *  sources finds the rows of the sum, and then the sum of each row is computed. A row that a source does not have
- *  is 0.
+ *  A sparse gradient consists of rows and their indices. It has each row once, in ascending order. So one pass over all
+ *  sources finds the rows of the sum. Then the sum of each row is computed. A row that a source does not have counts
+ *  as 0.
  */
 #ifndef MUSTER_KERNEL_ROW_MERGE_H
 #define MUSTER_KERNEL_ROW_MERGE_H
@@ -25,11 +25,11 @@ typedef struct mst_row_merge {
 
 /** Bytes of workspace that a thread needs. Does not read `src`. */
 size_t mst_row_merge_workspace(const mst_row_merge *merge);
-/** Writes to NUMBER the indices of the rows from FIRST_ROW to END_ROW - 1 that some source has; returns how many there
- *  are. */
+/** Writes to NUMBER the indices of all rows from FIRST_ROW to END_ROW - 1 that at least one source has. Returns their
+ *  number. */
 int64_t mst_row_merge_list(const mst_row_merge *merge, int64_t first_row, int64_t end_row, void *workspace,
                            int64_t *number);
-/** Writes the sums of the rows NUMBER[begin] to NUMBER[end - 1] to rows BEGIN to END - 1 of OUT. */
+/** Writes the sum of row NUMBER[i] to row i of OUT, for i from BEGIN to END - 1. */
 void mst_row_merge_sum(const mst_row_merge *merge, const int64_t *number, int64_t begin, int64_t end, void *workspace,
                        void *out);
 

@@ -7,8 +7,8 @@ static mst_value product(mst_value src, mst_value kernel, mst_value bias, mst_pr
     return mst_value_is_none(bias) ? y : mst_add(y, bias);
 }
 
-/* Reshapes SRC to a matrix with all its rows, and makes one product. If two dimensions are not known, the reshape is
- * not possible, so a batched product is made instead. */
+/* Reshapes SRC to a matrix [all rows, features], and makes one product. If two or more dimensions before the last one
+ * are not known, the result could not be reshaped back, so a batched product is made instead. */
 mst_value mst_affine(mst_value src, mst_value kernel, mst_value bias, mst_precision precision) {
     mst_shape shape = mst_value_spec(src).shape;
     const int last = shape.ndim - 1;

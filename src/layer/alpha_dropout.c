@@ -49,7 +49,7 @@ static mst_value alpha_dropout_build(const mst_layer_call *call) {
     const double rate = (double)o->rate, a = 1 / sqrt((1 - rate) * (1 + rate * LOWEST * LOWEST));
     const mst_value mask = mst_noise_mask(call, o->rate, o->seed, &o->noise_shape);
     const mst_value kept = mst_greater(mask, mst_zeros_like(mask)), ones = mst_ones_like(mask);
-    /* factor is a where the source is kept, and 0 elsewhere; offset is b, and a c more elsewhere */
+    /* kept elements: factor a, offset b; dropped ones: factor 0, offset a * c + b */
     const mst_value factor = mst_select(kept, mst_scale(ones, a), mst_zeros_like(mask));
     const mst_value offset =
         mst_select(kept, mst_scale(ones, -a * LOWEST * rate), mst_scale(ones, a * LOWEST * (1 - rate)));

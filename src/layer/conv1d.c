@@ -26,8 +26,7 @@ typedef struct mst_layer_conv1d_options {
     mst_activation activation;
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform, which is 0, cannot be
-                                             told from the default */
+    mst_initializer bias_initializer;   /**< default zeros; glorot_uniform counts as not given */
     float l1, l2; /**< penalty of the kernel: l1 * sum |kernel| + l2 / 2 * sum kernel^2; Keras' l2 has no 1/2 */
     const char *name;
     mst_precision precision;                           /**< of its matrix products; default: that of the session */

@@ -3,15 +3,16 @@
  *  src             [n] or [n, ...]
  *  bin_boundaries  f32 [k], in rising order; they make k + 1 bins: bin 0 is below the first boundary, and bin i begins
  *                  at boundary i - 1
- *  num_bins        instead of bin_boundaries, at least 2: mst_adapt learns boundaries that give the bins about the same
- *                  number of data, and the layer has a weight
+ *  num_bins        instead of bin_boundaries, at least 2: mst_adapt learns boundaries such that each bin gets about the
+ *                  same number of values of the data. The layer then keeps the boundaries in a weight
  *  epsilon         precision of the learnt boundaries, as in Keras: they come from about 1 / epsilon quantiles of the
  *                  data; default 0.01
  *  output_mode     default INT, i32 like src; the others are those of category_encoding, with k + 1 or num_bins columns
  *  name            default discretization, discretization_1, ...
  *
- *  Weights if num_bins is given: bin_boundaries [num_bins - 1], which is not trained. Boundaries are infinite before
- *  mst_adapt, and if the data has too few numbers for them. In Keras they belong to the configuration.
+ *  Weights if num_bins is given: bin_boundaries [num_bins - 1], which is not trained. Before mst_adapt all boundaries
+ *  are infinite. If the data has too few numbers, the last ones stay so. In Keras boundaries belong to the
+ *  configuration.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_discretization_options {

@@ -3,9 +3,10 @@
  *  src        [n, ..., output_dim of the embedding], f32 or f64; it depends on the embedding
  *  embedding  name of the layer embedding whose weights it shares
  *  name       default embedding_logits, embedding_logits_1, ...
- *  dst        [n, ..., input_dim of the embedding]: a number of each row, such as the logit of each token
+ *  dst        [n, ..., input_dim of the embedding]: one number for each row, such as the logit of a token
  *
- *  The weights are those of the embedding; both uses change them. https://arxiv.org/abs/1608.05859
+ *  This layer has no weights of its own. Training changes the embedding's weights by the gradients of both layers.
+ *  https://arxiv.org/abs/1608.05859
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_embedding_logits_options {
@@ -36,7 +37,7 @@ static mst_status embedding_logits_check(const void *options, const char *name) 
     return MST_FAIL(MST_INVALID, "embedding_logits '%s': needs the name of an embedding", name);
 }
 
-/* The weights of the embedding, which is in the scope that this layer is in. NONE: there are none. */
+/* The weights of the embedding, whose scope has the same parent as the scope of this layer. MST_NONE: not found. */
 static mst_value find_embeddings(const mst_layer_call *call) {
     const mst_layer_embedding_logits_options *o = call->options;
     enum { LONGEST = 512 };

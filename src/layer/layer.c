@@ -1,3 +1,4 @@
+/* What all types of layers share (layer/type.h): finding a type, checking options, weights, masks, and building. */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
@@ -104,7 +105,7 @@ mst_value mst_layer_updated(const mst_layer_call *call, mst_value variable) {
 }
 
 void mst_layer_update(const mst_layer_call *call, mst_value variable, mst_value value) {
-    if (mst_value_is_none(value)) return; /* the graph has its error */
+    if (mst_value_is_none(value)) return; /* the error is recorded in the graph already */
     mst_collect(call->graph, MST_UPDATES, variable);
     mst_collect(call->graph, MST_UPDATES, value);
 }

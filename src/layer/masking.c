@@ -31,7 +31,7 @@ static const mst_field fields[] = {
 static mst_value masking_mask(const mst_layer_call *call) {
     const mst_layer_masking_options *o = call->options;
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
-    /* + 0.0 makes 0 of MST_ZERO, which is -0 */
+    /* MST_ZERO is -0; adding 0.0 makes it 0 */
     return mst_reduce_any(mst_not_equal(call->src[0], mst_scalar(call->graph, dtype, o->mask_value + 0.0)),
                           .axes = MST_AXES(2));
 }

@@ -4,7 +4,7 @@
  *        with fewer dimensions gets dimensions of 1 after the batch: [n, 5] is added to [n, 7, 5] as [n, 1, 5]
  *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest, quotient (of two)
  *  name  default add, subtract, multiply, average, maximum, minimum or divide, with _1, ...
- *  dst   of the shape that the sources broadcast to
+ *  dst   of the shape that the sources broadcast to; (+) is the operation of `kind`
  */
 #ifdef MST_LAYER_HEADER
 typedef enum mst_merge_kind {

@@ -1,7 +1,7 @@
 /** multi_head_attention: each query gives a mean of the values, weighted by how similar their keys are to the query
  *
- *  src          query [n, targets, features]; or query and value; or query, value and key, [n, steps, features]. A
- *               missing key is the value, a missing value the query
+ *  src          query [n, targets, features]; or query and value; or query, value and key. Value and key are
+ *               [n, steps, features]. Without a key, the value is the key; without a value, the query is both
  *  num_heads    number of heads, which compute independently
  *  key_dim      length of the queries and keys of a head
  *  value_dim    length of the values of a head, default key_dim
@@ -11,9 +11,9 @@
  *  causal       step i sees only steps 0 to i: Keras' use_causal_mask
  *  name         default multi_head_attention, multi_head_attention_1, ...
  *  num_key_value_heads
- *               number of heads of keys and values, which divides num_heads; each serves as many heads that follow one
- *               another (grouped-query attention); default num_heads
- *  rotary_base  not 0: queries and keys are turned by mst_rotary_embedding with this base; Llama has 10000
+ *               number of heads of keys and values, which divides num_heads (grouped-query attention). Each of them is
+ *               shared by num_heads / num_key_value_heads neighbouring heads of queries; default num_heads
+ *  rotary_base  not 0: queries and keys are rotated by mst_rotary_embedding with this base; Llama has 10000
  *  dst          [n, targets, output_dim]
  *
  *  Weights: query/kernel [features, heads, key_dim], query/bias [heads, key_dim], key/... likewise, value/... with
@@ -156,7 +156,7 @@ static mst_value heads_of(const mst_layer_call *call, int part) {
     return mst_rotary_embedding(turned, .base = o->rotary_base, .positions = places);
 }
 
-/* The result of all heads where the keys and values of earlier steps are kept. */
+/* The result of all heads if call->steps is given: the keys and values of earlier steps are read from variables. */
 static mst_value attend_by_step(const mst_layer_call *call) {
     const mst_layer_multi_head_attention_options *o = call->options;
     const mst_layer_steps *steps = call->steps;

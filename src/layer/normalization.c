@@ -136,8 +136,8 @@ static mst_value normalization_build(const mst_layer_call *call) {
 
 /* ---- what it learns ---- */
 
-/* Sums of the differences to the first number that is not NaN. This is exact even if the mean is much larger than the
- * deviation. */
+/* Sums over the numbers that are not NaN: of x - FIRST, where FIRST is the first of them, and of (x - FIRST)^2. The
+ * variance made from these sums is accurate even if the mean is much larger than the deviation. */
 typedef struct statistic {
     double first, sum, squares;
     int64_t count;

@@ -37,7 +37,7 @@ static mst_value plus(mst_value x, double c) {
 
 /* ---- places ---- */
 
-/* 0, 1, ... along DIM of SHAPE, of which the other dimensions are 1. */
+/* The numbers 0, 1, ... along dimension DIM, as long as that of SRC. The other dimensions are 1. */
 static mst_value counted(mst_value src, int dim) {
     mst_shape shape = {.ndim = 4, .dim = {1, 1, 1, 1}};
     const mst_spec spec = mst_value_spec(src);
@@ -53,12 +53,13 @@ static mst_value linear_place(const mst_value *m, mst_value x, mst_value y) {
     return sum;
 }
 
-/* How often N fits into the distance of X, at least 0, cut to whole numbers. */
+/* floor(X / N) for X >= 0 */
 static mst_value times(mst_value x, double n) {
     return mst_floor(mst_scale(x, 1 / n));
 }
 
-/* The place in the picture that stands for the place X, along a dimension of SIZE pixels. */
+/* Maps the place X along a dimension of SIZE pixels to a place inside the picture, by the fill mode FILL. For
+ * MST_PICTURE_FILL_CONSTANT, X itself. */
 static mst_value filled_place(mst_value x, int64_t size, mst_picture_fill fill) {
     const double n = (double)size, last = n - 1;
     mst_graph *g = mst_value_graph(x);

@@ -1,4 +1,4 @@
-/** What layers that change pictures at random in training have in common. Each picture has draws of its own. */
+/** Functions of the layers that change pictures at random in training. Each picture has draws of its own. */
 #ifndef MUSTER_LAYER_PICTURE_H
 #define MUSTER_LAYER_PICTURE_H
 
@@ -9,7 +9,7 @@
 extern const char *const mst_layer_picture_fill_names[];
 extern const char *const mst_layer_picture_sampling_names[];
 
-/** How pixels are found whose place is computed. */
+/** How a pixel at a computed place is read, which may be between or outside the source's pixels. */
 typedef struct mst_layer_picture_sampler {
     mst_picture_fill fill;
     mst_picture_sampling sampling;
@@ -21,9 +21,9 @@ mst_value mst_layer_picture_source(const mst_layer_call *call);
 /** Numbers drawn evenly from [LOW, HIGH), one for each picture of SRC: [n, 1, 1, 1]. Draws of one layer differ in their
  *  NUMBER. SEED is the layer's option. */
 mst_value mst_layer_picture_draw(mst_value src, double low, double high, uint64_t seed, int number);
-/** SRC, limited to LOW and HIGH; if both are 0: to 0 and 255. */
+/** SRC clipped to [LOW, HIGH], or to [0, 255] if both are 0. */
 mst_value mst_layer_picture_clip(mst_value src, double low, double high);
-/** MST_INVALID if the option that begins with MEMBER, "lower" or "low", has a range with LOW > HIGH. TYPE and NAME are
+/** MST_INVALID if LOW > HIGH. MEMBER is the name of the option that has LOW, such as "height_lower". TYPE and NAME are
  *  those of the layer. */
 MST_CHECKED mst_status mst_layer_picture_check_range(const char *type, const char *name, const char *member, double low,
                                                      double high);

@@ -11,7 +11,8 @@
  *  dst            like src
  */
 #ifdef MST_LAYER_HEADER
-/** What is outside of a picture: dcba|abcd|dcba, abcd|abcd|abcd, kkkk|abcd|kkkk or aaaa|abcd|dddd. */
+/** What is outside of a picture abcd: dcba|abcd|dcba, abcd|abcd|abcd, kkkk|abcd|kkkk (k: fill_value), or
+ *  aaaa|abcd|dddd. */
 typedef enum mst_picture_fill {
     MST_PICTURE_FILL_REFLECT,
     MST_PICTURE_FILL_WRAP,

@@ -1,6 +1,6 @@
-/** random_translation: in training, each picture is moved down by a part of its height that is drawn evenly from
- *  [height_lower, height_upper), and to the right by a part of its width from [width_lower, width_upper); otherwise
- *  dst = src
+/** random_translation: in training, each picture is moved down by a * height and to the right by b * width; otherwise
+ *  dst = src. For each picture, a is drawn evenly from [height_lower, height_upper), and b from
+ *  [width_lower, width_upper)
  *
  *  src            [n, height, width, channels], all but n known; integers become f32
  *  height_lower, height_upper, width_lower, width_upper

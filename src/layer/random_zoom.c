@@ -1,10 +1,11 @@
-/** random_zoom: in training, height and width that each picture shows are 1 + z times as large, where z is drawn
- *  evenly from [height_lower, height_upper), and for the width from [width_lower, width_upper); otherwise dst = src
+/** random_zoom: in training, each picture is zoomed around its middle, so that dst shows (1 + a) * height by
+ *  (1 + b) * width pixels of src; otherwise dst = src. For each picture, a is drawn evenly from
+ *  [height_lower, height_upper), and b from [width_lower, width_upper)
  *
  *  src            [n, height, width, channels], all but n known; integers become f32
  *  height_lower, height_upper, width_lower, width_upper
  *                 above -1, lower <= upper; negative numbers zoom in. If both numbers of the width are 0 (the default),
- *                 the width is zoomed as the height; -0.0f is a range of the width from 0
+ *                 b = a. If both shall be 0, so that the width is not zoomed, make one of them -0.0f
  *  fill_mode      what is outside the picture: reflected (the default), repeated, fill_value, or the nearest pixel
  *  interpolation  between four pixels (the default), or the nearest pixel
  *  fill_value     of pixels outside the picture, for the fill mode constant

@@ -21,7 +21,7 @@
         FIELD(NESTED, recurrent_constraint, mst_constraint_fields, "of the recurrent kernel"),                      \
         FIELD(NESTED, bias_constraint, mst_constraint_fields, "of the biases")
 
-/** What such a layer's options say of its first two weights. */
+/** The options of such a layer for its first two weights, the kernel and the recurrent kernel. */
 typedef struct mst_recurrent_kernels {
     mst_initializer kernel_initializer, recurrent_initializer;
     float l1, l2; /**< penalty of the kernel */
@@ -35,16 +35,16 @@ typedef struct mst_recurrent_kernels {
                                     .l2 = (options)->l2,                                       \
                                     .kernel_constraint = (options)->kernel_constraint,         \
                                     .recurrent_constraint = (options)->recurrent_constraint})
-/** Declares the first two weights, whose NAMES are such as "lstm_cell/kernel" and "lstm_cell/recurrent_kernel":
- *  [features, WIDE] and [units, WIDE]. */
+/** Declares the first two weights, [features, WIDE] and [UNITS, WIDE]. NAMES are their names, such as
+ *  "lstm_cell/kernel" and "lstm_cell/recurrent_kernel". */
 MST_CHECKED mst_status mst_recurrent_weights(mst_layer_call *call, const char *const names[2], int64_t units,
                                              int64_t wide, const mst_recurrent_kernels *kernels);
-/** The source in a training step whose dropout has this RATE: each feature of an example is dropped in all steps, or in
- *  none. In other steps, the source. */
+/** In training, the source with dropout of this RATE: each feature of an example is dropped in all steps of the
+ *  sequence, or in none. Otherwise the source itself. */
 mst_value mst_recurrent_source(const mst_layer_call *call, float rate);
 
-/** A recurrent layer with dropout of its state. BIAS is added to the product with the kernel, and may be MST_NONE.
- *  RECURRENT_BIAS is added to that with the recurrent kernel; only gru has it. */
+/** A recurrent layer with dropout of its state. `bias` is added to the product with the kernel, and may be MST_NONE.
+ *  `recurrent_bias` is added to the product with the recurrent kernel; only gru has it. */
 typedef struct mst_recurrent_dropping {
     mst_recurrent_cell cell;
     int64_t units;

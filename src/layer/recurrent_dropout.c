@@ -4,7 +4,8 @@
 #include "layer/recurrent.h"
 #include "muster/ops.h"
 
-/* Ones of SRC's dtype, of the shape of its first step, [n, 1, ...] of [n, steps, ...]; with dropout of this RATE. */
+/* A dropout mask for all steps of SRC, [n, steps, ...]: [n, 1, ...] in SRC's dtype, 0 with the probability RATE, else
+ * 1 / (1 - RATE). */
 static mst_value mask_of_steps(mst_value src, float rate) {
     const mst_value step =
         mst_strided_slice(src, .begin = MST_AXES(0, 0), .end = MST_AXES(0, 1), .begin_mask = 1, .end_mask = 1);
@@ -52,7 +53,8 @@ static mst_value activated(mst_cell_activation activation, mst_value x) {
     }
 }
 
-/* i, f, c and o, or z, r and h: part K of the product of the state with the recurrent kernel. */
+/* Part K of the product of the masked state with the recurrent kernel. Parts are i, f, c, o of lstm, or z, r, h of
+ * gru. */
 static mst_value product(const mst_recurrent_dropping *d, const mst_loop_step *s, int k) {
     return mst_matmul(mst_mul(s->carry[0], part(d, s->captured[1], k)), part(d, s->captured[0], k));
 }
@@ -74,8 +76,8 @@ static void gru_step(const mst_recurrent_dropping *d, mst_loop_step *s) {
     s->next[0] = mst_add(mst_mul(gate[0], mst_sub(s->carry[0], candidate)), candidate);
 }
 
-/* X is the step's part of the inputs, and of the mask if there is one. CAPTURED is the recurrent kernel, the masks of
- * the state, and the recurrent bias of a gru. */
+/* One step of the scan. `x` has this step's part of the inputs, and of the mask if there is one. `captured` has the
+ * recurrent kernel, the dropout masks of the state, and the recurrent bias of a gru. */
 static void cell_step(mst_loop_step *s) {
     const mst_recurrent_dropping *d = s->context;
     if (d->cell == MST_RECURRENT_LSTM)

@@ -33,8 +33,9 @@ mst_value mst_sides_pad(const mst_layer_call *call, int num_axes, const mst_axes
     return mst_pad(call->src[0], .before = before, .after = after);
 }
 
-/* If 0 elements are removed at the end of an axis, the end cannot be written as a negative number. A bit of ENDS then
- * says that the slice goes to the end of the axis. Bit 0 is the axis of the examples, which are all kept. */
+/* The end of a slice is a negative number, counted from the end of the axis. This cannot say that 0 elements are
+ * removed. In this case a bit of `ends` says that the slice goes to the end of the axis. Bit 0 is the axis of the
+ * examples, which are all kept. */
 mst_value mst_sides_crop(const mst_layer_call *call, int num_axes, const mst_axes *sides, int32_t all) {
     mst_axes begin = {.count = num_axes + 1}, end = begin;
     int ends = 1;

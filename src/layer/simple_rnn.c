@@ -15,7 +15,6 @@
  *
  *  Weights: simple_rnn_cell/kernel [features, units], simple_rnn_cell/recurrent_kernel [units, units] and
  *  simple_rnn_cell/bias [units]. The op on values is mst_simple_rnn_with. Masked steps are skipped, as in Keras.
- * 
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_simple_rnn_options {

@@ -1,8 +1,8 @@
 /** take: dst = src[.., indices[i], ..]: some elements of an axis, such as columns of rows
  *
  *  src      any shape with the axis, whose length must be known
- *  indices  i64, each from -length to length - 1 of the axis, negative ones counted from its end: [k], in any order; or
- *           [], one index, which removes the axis
+ *  indices  i64, [k] in any order, or [], a single index, which removes the axis. Each is from -length to length - 1
+ *           of the axis; negative ones count from its end
  *  axis     1 or more, or negative: counted from the end; default -1
  *  name     default take, take_1, ...
  *  dst      src's dtype; src's shape with length k along the axis, or without the axis

@@ -51,7 +51,8 @@ static bool is_known(const mst_shape *shape) {
     return true;
 }
 
-/* Only checks the source. `build` declares the weights of the inner layer, when it makes the source of that layer. */
+/* Only checks the source. The weights of the inner layer are declared in `build`, because they depend on the inner
+ * layer's source, which `build` makes. */
 static mst_status time_distributed_weights(mst_layer_call *call) {
     char text[MST_SHAPE_TEXT];
     const mst_shape src = mst_value_spec(call->src[0]).shape;

@@ -8,7 +8,8 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 
-static const int64_t hashes = (int64_t)1 << 53; /* of 18,000 vocabularies of a million strings, one has equal keys */
+/* Of 18,000 vocabularies of a million strings each, about one has two strings with the same key. */
+static const int64_t hashes = (int64_t)1 << 53;
 
 int64_t mst_token_num_string_keys(void) {
     return hashes;
@@ -50,8 +51,8 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Stores the keys and places of N TOKENS, at least one, in two tensors of SIZE elements. The last token fills the rest
- * of them. */
+/* Sorts N TOKENS, at least one, by key, and stores their keys and places in two tensors of SIZE elements. If SIZE is
+ * above N, the last token is repeated. */
 static mst_status make_tensors(token *tokens, int64_t n, int64_t size, mst_tensor *out[2]) {
     qsort(tokens, (size_t)n, sizeof *tokens, by_key);
     for (int i = 0; i < 2; i++) MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(size), &out[i]));
@@ -238,8 +239,8 @@ static int by_count(const void *a, const void *b) {
     return order ? -order : (x->length < y->length) - (x->length > y->length);
 }
 
-/* Makes the learnt tensors. The entry after the learnt tokens becomes the masked token; there is one, since at most
- * half of the entries are used. */
+/* Makes the learnt tensors. The entry after the learnt tokens becomes the masked token. There always is such an entry,
+ * since at most half of the entries are used. */
 static mst_status make_learnt(const mst_token_lookup *l, token_table *t, mst_tensor *learnt[MST_MAX_LEARNT]) {
     const int64_t most = l->max_tokens ? l->max_tokens - num_before(l) : (int64_t)t->n;
     const int64_t n = (int64_t)t->n < most ? (int64_t)t->n : most;

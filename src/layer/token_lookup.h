@@ -39,8 +39,8 @@ int64_t mst_token_num_string_keys(void);
 MST_CHECKED mst_status mst_token_lookup_check(const mst_token_lookup *lookup);
 /** Declares keys and places as weights if no vocabulary is given. MST_INVALID if their size is not known. */
 MST_CHECKED mst_status mst_token_lookup_weights(const mst_token_lookup *lookup, mst_layer_call *call);
-/** The indices of the tokens with these KEYS, i64 [n, ...], in the form of the output mode. OTHER has the shape of KEYS
- *  and gives the index among the other tokens of a token that is not in the vocabulary. If num_others is 0, OTHER is
+/** The indices of the tokens with these KEYS, i64 [n, ...], in the form of the output mode. OTHER has the shape of
+ *  KEYS: for each token that is not in the vocabulary, its index from 0 to num_others - 1. If num_others is 0, OTHER is
  *  not used, and such a token is MST_INVALID in the run. */
 mst_value mst_token_lookup_build(const mst_token_lookup *lookup, const mst_layer_call *call, mst_value keys,
                                  mst_value other);

@@ -15,17 +15,17 @@ typedef struct mst_layer_type mst_layer_type;
 
 enum { MST_MAX_LAYER_WEIGHTS = 8 };
 
-/** The steps of a sequence that one run computes, where earlier runs computed those before them: for models that write
- *  a text token by token (train/generation.c). The sources of a call are [1, steps, ...]. */
+/** For models that write a text token by token (train/generation.c): each run computes some steps of one sequence, and
+ *  earlier runs have computed the steps before them. The sources of a call are [1, steps, ...]. */
 typedef struct mst_layer_steps {
     int64_t capacity; /**< the largest number of steps of a sequence */
-    mst_value first;  /**< i32, a scalar: the number of the first of the steps, counted from 0 */
-    mst_value place;  /**< i32, [steps]: the number of each */
-    /** A variable [1, heads, capacity, columns] that keeps something of each step, zeros at first. All builds of a
-     *  model ask for the same ones in the same order, and get the same variables. */
+    mst_value first;  /**< i32, a scalar: the number of this run's first step, counted from 0 */
+    mst_value place;  /**< i32, [steps]: the number of each step of this run */
+    /** Returns a variable [1, heads, capacity, columns] for values of each step, such as the keys of attention; zeros
+     *  at first. All builds of a model make these calls in the same order, and so get the same variables. */
     mst_value (*cache)(void *context, mst_shape shape, mst_dtype dtype);
-    /** Lets the run write VALUE, [1, heads, steps, columns], to the places of the steps in CACHE, after it has read
-     *  CACHE. */
+    /** Makes each run write VALUE, [1, heads, steps, columns], to the places of its steps in CACHE, after all reads of
+     *  CACHE in this run. */
     void (*keep)(void *context, mst_value cache, mst_value value);
     void *context;
 } mst_layer_steps;
@@ -44,12 +44,12 @@ typedef struct mst_layer_call {
     const mst_value *mask;
     const mst_layer_steps *steps; /**< NULL: the sources have all steps. Else the layer has `by_step` */
     bool training;
-    bool frozen; /**< its weights are not trained, and its statistics of batches do not change */
+    bool frozen;                             /**< its weights are not trained, and moving statistics do not change */
     mst_value weight[MST_MAX_LAYER_WEIGHTS]; /**< in the order in which `weights` declares them */
     int num_weights;
 } mst_layer_call;
 
-/** Gives a layer the next batch of the data of mst_adapt: *ROWS, [n, ...], owned by the caller; NULL at the end. */
+/** Sets *ROWS to the next batch of the data of mst_adapt, [n, ...], which the layer releases; NULL at the end. */
 typedef mst_status (*mst_layer_rows)(void *context, mst_tensor **rows);
 enum { MST_MAX_LEARNT = 2 };
 
@@ -73,14 +73,14 @@ struct mst_layer_type {
     /** The mask of the layer's output, as Keras' compute_mask; NULL: it has none. Most layers use one of the
      *  mst_layer_mask functions below. */
     mst_value (*mask)(const mst_layer_call *call);
-    /** Each step of the output, [n, steps, ...], follows from that step of the sources alone; or the layer uses
+    /** True if step i of the output, [n, steps, ...], depends only on step i of the sources, or if the layer uses
      *  mst_layer_call.steps. */
     bool by_step;
     /** The inner layer of a layer with these OPTIONS; NULL: layers of this type have none. */
     mst_inner_layer *(*inner)(void *options);
-    /** Learns members of OPTIONS, which have been checked, from all rows that NEXT gives. NULL: the layer does not
-     *  learn from data before training. The caller gets ownership of the learnt tensors through LEARNT, also after a
-     *  failure; its other elements stay NULL. */
+    /** Learns members of OPTIONS, which have been checked, from all rows that NEXT gives. The learnt tensors are also
+     *  put into LEARNT, and the caller releases them, even after a failure. Unused elements of LEARNT stay NULL. If
+     *  `adapt` is NULL, the layer does not learn from data before training. */
     mst_status (*adapt)(void *options, const char *name, mst_layer_rows next, void *context,
                         mst_tensor *learnt[MST_MAX_LEARNT]);
 };

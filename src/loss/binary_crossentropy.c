@@ -1,7 +1,7 @@
 /** binary crossentropy: mean of -t * log p - (1 - t) * log(1 - p) over the last axis
  *
- *  t are the labels, p the predictions. From logits x: max(x, 0) - x * t + log(1 + exp(-|x|)). Probabilities are
- *  limited to [epsilon, 1 - epsilon].
+ *  t are the labels, p the predictions, limited to [epsilon, 1 - epsilon]. From logits x the mean is of
+ *  max(x, 0) - x * t + log(1 + exp(-|x|)).
  */
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_BINARY_CROSSENTROPY = 2 };

@@ -1,6 +1,7 @@
 /** categorical crossentropy: -sum(t * log softmax(logits)) over the last axis
  *
- *  Probabilities p are first divided by their sum and limited to [epsilon, 1 - epsilon]; then it is -sum(t * log p).
+ *  If predictions are probabilities p, they are divided by their sum and limited to [epsilon, 1 - epsilon]. The loss is
+ *  then -sum(t * log p).
  */
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_CATEGORICAL_CROSSENTROPY = 1 };

@@ -1,7 +1,7 @@
 /** hinge: mean of max(1 - t * p, 0) over the last axis; t are the labels, p the predictions
  *
- *  Labels are -1 and 1; if all labels of the batch are 0 or 1, each becomes 2 * t - 1. A batch that is all 1 is the
- *  same under both readings.
+ *  Labels are -1 and 1. If all labels of the batch are 0 or 1, each label t becomes 2 * t - 1. A batch in which all
+ *  labels are 1 does not change by this.
  */
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_HINGE = 6 };

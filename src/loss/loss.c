@@ -1,3 +1,4 @@
+/* The losses of examples and positions: checks the arguments, and calls the formula of the loss (loss.h). */
 #include "loss/loss.h"
 
 #include <string.h>
@@ -53,15 +54,16 @@ mst_value mst_loss_mean_of_example(mst_value losses) {
     return axes.count ? mst_reduce_mean(.src = losses, .axes = axes) : losses;
 }
 
-/* 1 where the label of CLASSES is not IGNORE_CLASS, else 0, of DTYPE. Class 0 replaces ignored labels in *CLASSES. */
+/* 1 where a label of *CLASSES is not IGNORE_CLASS, else 0, in DTYPE. In *CLASSES, class 0 replaces the
+ * ignored labels. */
 static mst_value count_positions(double ignore_class, mst_dtype dtype, mst_value *classes) {
     const mst_value counts = mst_not_equal(*classes, mst_loss_scalar(*classes, ignore_class));
     *classes = mst_select(counts, *classes, mst_zeros_like(*classes));
     return mst_cast(counts, dtype);
 }
 
-/* CLASSES, labels of any numeric dtype, as whole numbers. Those that are IGNORE_CLASS become 0, and *COUNTED tells
- * which they were. If IGNORE_CLASS is not given, *COUNTED stays as it is. */
+/* CLASSES, labels of any numeric dtype, as integers. If IGNORE_CLASS is given, labels that are equal to it become 0,
+ * and *COUNTED is 0 at their places and 1 elsewhere. Otherwise *COUNTED does not change. */
 static mst_value whole_numbers(mst_value classes, double ignore_class, mst_dtype dtype, mst_value *counted) {
     mst_dtype from = mst_value_spec(classes).dtype;
     if (from == MST_BF16) classes = mst_cast(classes, from = MST_F32);
@@ -72,7 +74,8 @@ static mst_value whole_numbers(mst_value classes, double ignore_class, mst_dtype
     return mst_dtype_is_float(from) ? mst_class_number(classes) : classes;
 }
 
-/* The losses for labels that are class numbers. They are computed as rows, [n, classes], and get their shape back. */
+/* The losses for labels that are class numbers. Predictions are reshaped to rows, [rows, classes], and the losses back
+ * to the shape of the positions. */
 static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits, double ignore_class,
                         mst_value *counted) {
     mst_shape p = mst_value_spec(predictions).shape, t = mst_value_spec(labels).shape;

@@ -6,13 +6,13 @@
 #include "muster/loss.h"
 #include "muster/ops.h"
 
-/** Keeps the arguments of logarithms above 0, so that these are finite. As Keras's backend.epsilon(). */
+/** Lower limit of the arguments of logarithms, so that logarithms are finite: Keras' backend.epsilon(). */
 #define MST_LOSS_EPSILON 1e-7
 
 typedef struct mst_loss_form {
     bool sparse;            /**< labels are class numbers: one dimension fewer than the predictions */
     bool measures;          /**< it measures a distance between numbers, so labels cannot be names of classes */
-    const char *activation; /**< name of an op. If that op made the predictions, its source is taken as logits. NULL: no
+    const char *activation; /**< name of an op. If that op made the predictions, its source is used as logits. NULL: no
                              *   op */
     /** The loss, with the shape of PREDICTIONS without the last axis. LABELS and PREDICTIONS have the same dtype and
      *  shape, of at least two dimensions. If `sparse` is set, they are i32, i64 or u8 [n] and floats [n, classes]. */
@@ -32,7 +32,7 @@ MST_API bool mst_loss_sees_logits(mst_loss loss, mst_value predictions);
 mst_value mst_loss_scalar(mst_value like, double value);
 mst_value mst_loss_mean_last(mst_value src);
 mst_value mst_loss_sum_last(mst_value src);
-/** The mean over all axes but the first: of LOSSES [n, ...positions] those of the examples, [n]. */
+/** The losses of the examples, [n], from LOSSES [n, positions...]: the mean over all axes but the first. */
 mst_value mst_loss_mean_of_example(mst_value losses);
 
 #endif

@@ -1,7 +1,7 @@
 /** sparse categorical crossentropy: -log softmax(logits)[label], labels integers [n] or [n, 1], logits [n, classes]
  *
- *  Probabilities p are first limited to [epsilon, 1 - epsilon]; their logarithms are then the logits. So the loss is
- *  -log(p[label] / sum p) of the limited p.
+ *  If predictions are probabilities p, they are limited to [epsilon, 1 - epsilon], and their logarithms are the logits.
+ *  So the loss is -log(p[label] / sum p) of the limited p.
  */
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY = 0 };

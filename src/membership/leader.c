@@ -123,7 +123,7 @@ static void tell_applicants(mst_leader *leader, mst_member_message *message) {
         if (leader->entry[i].applicant.instance) tell(leader, i, leader->entry[i].applicant.instance, message);
 }
 
-/* Closes the job: all know how it has ended, or have had enough time to hear it. */
+/* Closes the job: all were told how it has ended, or have had enough time to be told. */
 static void close_job(mst_leader *leader) {
     mst_member_message message = {.kind = leader->verdict.code ? MST_MEMBER_VERDICT : MST_MEMBER_BYE};
     message.failure = leader->verdict;
@@ -320,7 +320,7 @@ static void become_member(mst_leader *leader, int32_t task, const process *p) {
         gather(leader);
 }
 
-/* Process P wants the number of a member that is there: asks both whether they are alive. */
+/* Process P claims the number of a member that is there: asks both whether they are alive. */
 static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     mst_member_entry *entry = &leader->entry[task];
     mst_member_message message = {.kind = MST_MEMBER_PROBE, .instance = p->instance};
@@ -334,8 +334,8 @@ static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
     tell(leader, task, entry->member.instance, &message);
 }
 
-/* Refuses the process that wants number TASK, or ends a job that has not run. Both processes have answered, so both are
- * alive. */
+/* Refuses the process that claims number TASK, or ends a job that has not run. Both processes have answered, so both
+ * are alive. */
 static void refuse_applicant(mst_leader *leader, int32_t task) {
     mst_member_entry *entry = &leader->entry[task];
     char a[384], b[384];
@@ -415,7 +415,7 @@ static void hear_started(mst_leader *leader, int32_t from, const mst_member_mess
 
 /* ---- what members say ---- */
 
-/* Takes an answer to PROBE: from a process that wants a task's number, or from the member that has it. */
+/* Takes an answer to PROBE: from a process that claims a task's number, or from the member that has it. */
 static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     mst_member_entry *entry = &leader->entry[from];
     if (!message->instance && instance == entry->member.instance) hear_started(leader, from, message);
@@ -429,7 +429,7 @@ static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, con
 
 static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
     mst_member_entry *entry = &leader->entry[from];
-    /* what must be acknowledged, by phase; the number 0, which is no kind, in phases where it is nothing */
+    /* the kind that must be acknowledged in each phase; 0, which is no kind: none */
     const mst_member_kind due[REFUSED] = {
         [PROPOSING] = MST_MEMBER_BEGIN, [LEAVING] = MST_MEMBER_ALL_LEFT, [ENDING] = MST_MEMBER_VERDICT};
     /* false for a verdict, which also goes to tasks outside the generation */
@@ -479,7 +479,7 @@ void mst_cannot_join_failure(const mst_members_options *options, int32_t from, c
 
 /* Decides about a process that cannot join. If the job has run, the job goes on: either the process is one too many, or
  * its task was lost and is waited for. If the job has not run, it ends. The leader itself may have been started again,
- * and not know yet that the job has run. It therefore gives tasks that know it some time to come. */
+ * and not have been told yet that the job has run. It therefore first waits some time for tasks that can tell it. */
 static void judge_kept_out(mst_leader *leader) {
     const int32_t task = leader->kept_out.task;
     const bool goes_on = leader->has_run || leader->entry[task].present;
@@ -492,7 +492,7 @@ static void judge_kept_out(mst_leader *leader) {
         return;
     }
     mst_leader_end_job(leader, &notice.failure);
-    leader->entry[task].acknowledged = true; /* the task knows already: it cannot join */
+    leader->entry[task].acknowledged = true; /* the task need not be told that it cannot join */
     if (all_acknowledged(leader)) close_job(leader);
 }
 

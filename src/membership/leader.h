@@ -1,15 +1,17 @@
-/** The leader's half of a member (members.h): it hears who is there, and decides when a generation begins and ends.
+/** The leader's half of a member (members.h). It is told which tasks are connected and ready, and decides when a
+ *  generation begins and ends.
  *
  *      GATHERING    waits until all tasks are there and ready
  *      PROPOSING    has sent BEGIN; waits until all have acknowledged it
  *      RUNNING      has sent GO
  *      LEAVING      all have left; has sent ALL_LEFT; waits until all have acknowledged it
  *      ENDING       has sent VERDICT; waits until all have acknowledged it
- *      OVER         has sent BYE, or knows that all have the verdict
+ *      OVER         has sent BYE; or all have acknowledged VERDICT, or the time for that is over
  *      REFUSED      must not lead: another process does, or this one has other options than the job
  *
- *  The leader keeps an entry for each task: which process has its number, and which one wants it. It changes its own
- *  state before it sends messages about the change. It sends to its own member last, since that may answer at once. */
+ *  The leader keeps an entry for each task: which process has its number, and which other process claims it. It changes
+ *  its own state before it sends messages about the change. It sends to its own member last, since that member may
+ *  answer at once. */
 #ifndef MUSTER_MEMBERSHIP_LEADER_H
 #define MUSTER_MEMBERSHIP_LEADER_H
 
@@ -17,7 +19,7 @@
 
 typedef struct mst_leader mst_leader;
 
-/** Sends MESSAGE, also to the leader's own member. The `to` of MESSAGE is the process that it is for. */
+/** Sends MESSAGE to TASK, which may be the leader's own task. MESSAGE->to is the instance of the receiving process. */
 typedef void mst_leader_send(mst_members *members, int32_t task, const mst_member_message *message);
 
 /** OPTIONS, as completed by mst_members_create, must outlive the leader. */
@@ -36,8 +38,8 @@ void mst_leader_refused(mst_leader *leader, int32_t task, const char *where);
 void mst_leader_list_mismatch(mst_leader *leader, int32_t task, const char *why);
 /** Whether no other task has come to this leader yet. */
 bool mst_leader_is_alone(const mst_leader *leader);
-/** Fills FAILURE for a process of task FROM that cannot join and has sent SAID. If the job GOES_ON it is a line of the
- *  log; otherwise it is the error that ends the job. */
+/** Fills FAILURE for a process of task FROM that cannot join and has sent SAID. GOES_ON: the job goes on, and FAILURE
+ *  is a line for the log; otherwise FAILURE is the error that ends the job. */
 void mst_cannot_join_failure(const mst_members_options *options, int32_t from, const mst_task_failure *said,
                              bool goes_on, mst_task_failure *failure);
 void mst_leader_committed(mst_leader *leader, int64_t state_number);

@@ -29,8 +29,8 @@ static uint64_t num_started(const mst_started_exchanges *s) {
     return s->count ? s->last[0].count : 0;
 }
 
-/* The first exchange that a task with COUNT exchanges has not started. LATE: the exchanges of the task that has waited
- * too long. */
+/* LATE: the exchanges of the task that has waited too long. Another task has started COUNT exchanges. Returns the first
+ * exchange in LATE that the other task has not started. */
 static const mst_started_exchange *first_missed(const mst_started_exchanges *late, uint64_t count) {
     int32_t i = late->count - 1;
     while (i > 0 && late->last[i].count <= count) i--;

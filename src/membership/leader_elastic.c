@@ -5,8 +5,8 @@
 
 static const double OTHERS_MAY_BE_LATE = 0.3; /* seconds to wait for tasks of the last generation */
 
-/* Collects the generations that all present tasks remember. False: they are too many. Generations that this leader has
- * proposed, and that have not begun, are forgotten: nobody but this leader could begin them. */
+/* Collects the generations that the present tasks remember. False: there are too many. Drops generations that this
+ * leader has proposed and that have not begun: nobody but this leader could begin them. */
 static bool collect_known(mst_leader *leader) {
     mst_known_generations *known = &leader->known;
     bool has_room = true;

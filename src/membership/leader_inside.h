@@ -10,7 +10,7 @@
 /** See the drawing in leader.h. */
 typedef enum mst_leader_phase { GATHERING, PROPOSING, RUNNING, LEAVING, ENDING, OVER, REFUSED } mst_leader_phase;
 
-/** A process that has a task's number, or wants it. */
+/** A process that has a task's number, or claims it. */
 typedef struct mst_member_process {
     uint64_t instance;   /**< 0: none */
     bool ready;          /**< brings STATE to the next generation */
@@ -22,20 +22,20 @@ typedef struct mst_member_process {
     mst_task_set ended; /**< other tasks that it reports as having ended */
 } mst_member_process;
 
-/** What the leader knows of a task. */
+/** The leader's entry for a task. */
 typedef struct mst_member_entry {
     mst_member_process member;
     bool present;                 /**< the member is connected; else MEMBER is the last connected one, for messages */
-    mst_member_process applicant; /**< wants the number while MEMBER has it: decided by PROBE or the loss of either */
+    mst_member_process applicant; /**< claims the number that MEMBER has: decided by PROBE or the loss of either */
     bool member_answered, applicant_answered; /**< PROBE */
     bool acknowledged;                        /**< the last message that all must acknowledge */
     bool takes_part;                          /**< in the generation that is under way or proposed */
     bool left;                                /**< its program has done its work (LEFT) */
     bool stops;                               /**< its program ends the training after state `stops_at` */
     int64_t stops_at;
-    bool has_told; /**< `started` has come from it, after a task had waited too long */
+    bool has_told; /**< it has sent `started`, because a task has waited too long */
     mst_started_exchanges started;
-    bool asked;         /**< it was asked to come, since it had never been here */
+    bool asked;         /**< WAITING was sent to it once, since it had never been here */
     bool list_mismatch; /**< a task list mismatch with it was reported since it was here last */
     int64_t absent_since;
     char why[320]; /**< why it is absent */
@@ -94,7 +94,7 @@ bool mst_leader_all_ready(const mst_leader *leader);
 bool mst_leader_job_has_run(const mst_leader *leader);
 /** Ends the job with FAILURE on all tasks. Does nothing if the job ends already. */
 void mst_leader_end_job(mst_leader *leader, const mst_task_failure *failure);
-/** Refuses process INSTANCE of TASK, which alone hears FAILURE. The job goes on without it. */
+/** Refuses process INSTANCE of TASK. Only that process is told FAILURE. The job goes on without it. */
 void mst_leader_refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure);
 
 /** A task that joins and differs from those that have been in a generation is refused. If nobody has been in one, a
@@ -109,8 +109,8 @@ void mst_leader_warn_of_machines(mst_leader *leader);
  *  is connected to both, will soon know which of them it has lost. Keeps the claim until then. */
 void mst_leader_keep_claim(mst_leader *leader, const char *first, const char *second, const char *why);
 
-/** FAILURE belongs to a task that has waited too long. Adds to it what the tasks that are behind have not reached, what
- *  they did last, and which tasks have come. */
+/** FAILURE is the error of a task that has waited too long for an exchange. Adds which exchange the tasks that are
+ *  behind have not started, what they did last, and which tasks have started it. */
 void mst_leader_explain(const mst_leader *leader, mst_task_failure *failure);
 
 /** Forgets which programs have ended the training. */

@@ -1,8 +1,8 @@
 /* The end of the training by callbacks. A callback may end it on only one task. If all tasks soon say that they end it
  * after the same state, the generation goes on. Otherwise the generation ends, and the tasks come together again with
- * the greatest state, as after a loss. Then all of them know that training ends after that state. A task that was lost
- * before it knew of the end is told when it comes back. Each task brings what it knows of the end; that counts as long
- * as no task has gone on. */
+ * the greatest state, as after a loss. Then all of them are told that training ends after that state. A task that was
+ * lost before it was told of the end is told when it comes back. Each task that was told brings this information to the
+ * next generation; it counts as long as no task has gone on. */
 #include "membership/leader_inside.h"
 
 static const double OTHERS_MAY_BE_LATE = 0.2; /* seconds, for the other tasks to stop by themselves */

@@ -189,7 +189,8 @@ static void body(coder *c, mst_member_message *m, int32_t num_tasks) {
     }
 }
 
-/* Constants of the message are coded like its other numbers. What was read is compared; what was written is equal. */
+/* The constants at the beginning are coded like other numbers. Each result is compared with its constant: only a number
+ * that was read can differ. */
 static void message(coder *c, mst_member_message *m, int32_t num_tasks) {
     static const char magic[3] = "MST";
     for (size_t i = 0; i < sizeof magic; i++) c->wrong |= number(c, (uint8_t)magic[i], 1) != (uint8_t)magic[i];

@@ -36,12 +36,12 @@ typedef enum mst_member_kind {
     MST_MEMBER_WAITING,  /**< no generation is under way, and for whom the leader waits */
     MST_MEMBER_PROBE,    /**< are you alive, and what are you doing? */
     MST_MEMBER_ALL_LEFT, /**< all have done their work */
-    MST_MEMBER_BYE,      /**< all know that */
+    MST_MEMBER_BYE,      /**< all have acknowledged ALL_LEFT */
     MST_MEMBER_VERDICT,  /**< the job has ended with an error */
     MST_MEMBER_STOPPED,  /**< all programs end the training after the same state */
-    MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
+    MST_MEMBER_NOTICE,   /**< an event for the logs of all tasks, which changes nothing */
     /* to the leader; from the task that should lead: to all */
-    MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address: it hears no answer */
+    MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address, so it gets no answer */
     /* from a task that leads, to all, if workers may be fewer than all */
     MST_MEMBER_LEADS, /**< I lead, and know that this generation has begun */
     MST_MEMBER_KINDS
@@ -108,7 +108,7 @@ typedef struct mst_member_message {
     mst_task_set ended;               /**< HERE: tasks whose processes have ended, as far as the sender knows */
     mst_member_state state;           /**< HERE */
     mst_member_kind acknowledged;     /**< ACKNOWLEDGE */
-    uint64_t instance;                /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
+    uint64_t instance;                /**< PROBE and its ACKNOWLEDGE: of the process that claims the number; or 0 */
     mst_started_exchanges started;    /**< ACKNOWLEDGE of PROBE */
     mst_task_failure failure;         /**< FAILED, STOPS, STOPPED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                   /**< BEGIN: the task whose state counts */

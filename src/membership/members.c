@@ -56,7 +56,7 @@ struct mst_members {
     mst_task_set linked, ended;    /* connected tasks; tasks whose processes have ended */
     mst_known_generation proposed; /* the generation of the last BEGIN */
     uint32_t leader_rank;          /* the last generation that the leader knows to have begun */
-    int64_t led_at, led_heard_at;  /* when this task has last sent LEADS, and when it has last heard it */
+    int64_t led_at, led_heard_at;  /* when this task has last sent LEADS, and when it has last received it */
 };
 
 static const double LEADS_EVERY = 0.5;      /* seconds */
@@ -110,7 +110,7 @@ static void tell_failure(mst_members *members) {
     if (members->failing) tell_leader(members, &message);
 }
 
-/* Tells the leader everything that it should know of this member. */
+/* Sends HERE with the state of this member. If its program has failed, then also sends the failure. */
 static void say_here(mst_members *members) {
     const mst_members_options *o = &members->options;
     mst_member_message message = {.kind = MST_MEMBER_HERE,
@@ -192,7 +192,7 @@ static void give_up(mst_members *members) {
 
 /* ---- from the leader ---- */
 
-/* False: this member remembers so many generations that it cannot agree to that of MESSAGE. */
+/* Remembers the generation of MESSAGE. False: this member remembers too many already, and must not agree to it. */
 static bool remember_agreed(mst_members *members, const mst_member_message *message) {
     mst_known_generations known = members->known;
     members->proposed = (mst_known_generation){.number = message->generation};
@@ -244,7 +244,7 @@ static void begin_generation(mst_members *members, const mst_member_message *mes
     members->options.events.begun(members->options.events.context, &generation);
 }
 
-/* The leader says that no generation is under way. Ends that of this member, if it still takes part in one. */
+/* The leader says that no generation is under way. If this member still takes part in one, ends it. */
 static void hear_waiting(mst_members *members, const mst_member_message *message) {
     const mst_waiting waiting = {message->cause, message->num_waited, message->num_listed, message->waited};
     mst_task_failure failure;
@@ -313,7 +313,7 @@ static void hear_leader(mst_members *members, uint64_t instance, const mst_membe
     obey(members, message);
 }
 
-/* Sends messages of the leader; its mst_leader_send. */
+/* The mst_leader_send of this task's leader. */
 static void speak(mst_members *members, int32_t task, const mst_member_message *message) {
     if (task != members->options.self)
         send_bytes(members, task, message->to, message);
@@ -430,7 +430,7 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     if (!members->member_status || !members->received || !members->connected_in || !members->buffer)
         status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
     if (is_elastic(members)) {
-        o->leader = o->self; /* until it hears of another leader */
+        o->leader = o->self; /* until another leader sends LEADS */
         members->known.begun.tasks = mst_all_tasks(o->num_tasks);
     }
     if (!status && o->self == o->leader) status = mst_leader_create(o, members, speak, &members->leader);
@@ -524,9 +524,10 @@ void mst_members_connected(mst_members *members, int32_t task) {
     if (!in_generation(members) && !(members->twice && members->phase == AGREED)) say_here(members);
 }
 
-/* A connection to a member other than the leader has broken. It may be an old one, to an earlier process of that task
- * whose end the leader already knows. It still matters: messages sent to the task since the generation began were lost
- * with it. A connection to a process that came during the generation, and was refused, does not matter. */
+/* A connection to a member other than the leader has broken. It may be an old one, to an earlier process of that task,
+ * and the leader may already have been told of the end of that process. It still matters: messages sent to the task
+ * since the generation began were lost with it. A connection to a process that came during the generation, and was
+ * refused, does not matter. */
 static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
     mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
     mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
@@ -728,15 +729,15 @@ static void wait_for_leader(mst_members *members) {
 }
 
 /* Sends HERE again if the leader has been silent for long. A leader says every few seconds that it waits (WAITING). If
- * it does not, it may not know this process, because another process wanted the same number. */
+ * it does not, it may have no entry for this process, because another process claimed the same number. */
 static void remind_leader(mst_members *members) {
     if (!is_past(members->now, members->heard_at, 2 * members->options.report)) return;
     members->heard_at = members->now;
     say_here(members);
 }
 
-/* If this task leads, says so (LEADS) from time to time. If it has not heard LEADS from its leader for long, it leads
- * itself, until it hears a task that goes before it. */
+/* If this task leads, sends LEADS from time to time. If it has received no LEADS from its leader for long, it leads
+ * itself, until it receives LEADS from a task with precedence. */
 static void tick_elastic(mst_members *members) {
     const mst_members_options *o = &members->options;
     if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {

@@ -1,8 +1,8 @@
 /** Membership: the tasks of a cluster agree when a generation begins, who brings the state, and when it has ended.
  *
- *  A member is a state machine without threads, clocks or sockets. Its owner tells it what happens, and carries out
- *  what it wants (mst_members_events). All members talk only to the leader, so the number of a member's connections
- *  does not grow with the number of members. The leader has the second half of the machine (leader.h).
+ *  A member is a state machine without threads, clocks or sockets. Its owner reports events to it, and carries out its
+ *  decisions (mst_members_events). All members talk only to the leader, so the number of a member's connections does
+ *  not grow with the number of members. The leader has the second half of the machine (leader.h).
  *
  *      program, here                 member                              leader                       other members
  *      mst_members_ready ----------> READY ----------- HERE -----------> GATHERING <------ HERE ------------
@@ -17,14 +17,14 @@
  *      a callback ends the training (END in place of STOPPED if some tasks do not say so in time):
  *      mst_members_stop --------------------------- STOPS -------------> RUNNING    <-------- STOPS ----------
  *      stopped   <----------------------------------- STOPPED ---------- RUNNING    all say so ----> STOPPED
- *      (each brings with HERE what it knows of that, and BEGIN tells it to those who were lost before they knew)
+ *      (HERE carries what a member knows of this end; BEGIN tells it to members that were lost before they knew)
  *
  *      a connection breaks before BYE (LINK_LOST tells the leader of one between two others):
  *      ended     <------------------ AWAY <----------- END ------------- GATHERING  ---------------------> END
  *      the program fails:
  *      mst_members_failed ------------------------- FAILED ------------> ENDING     -----------------> VERDICT
  *      failed    <------------------ OVER <----------- VERDICT --------- OVER       all have answered
- *      (before the VERDICT on one that has waited too long, PROBE asks all how far they are)
+ *      (if the failure is that a program has waited too long, PROBE first asks all members how far they are)
  *
  *  Terms
  *
@@ -32,7 +32,7 @@
  *      process       what runs as a task; its random `instance` tells it from others with the same number
  *      member        the half of each process that talks to the leader
  *      leader        the half that decides; without elastic_min always in the task that the options name
- *      entry         what the leader knows of a task: its member, and a process that wants its number (the applicant)
+ *      entry         the leader's record of a task: its member, and a process that claims its number (the applicant)
  *      ready         of a member: its program waits for the next generation, and brings a state
  *      generation    the time in which the same processes make steps together; a later one has a greater number
  *      state         what a program brings; its number counts committed steps and edits
@@ -51,9 +51,9 @@
  *
  *  The end of a generation
  *
- *   4. Any of these ends it: a member's connection to the leader breaks, or that between two members (LINK_LOST); a
- *      program ends the training and others do not; with elastic_min, a further task is ready. After that, no member of
- *      it is ready until its program says so again.
+ *   4. Any of these ends it: a member's connection to the leader breaks; a connection between two members breaks
+ *      (LINK_LOST); a program ends the training and others do not; with elastic_min, a further task is ready. After
+ *      that, no member of the generation is ready until its program says so again.
  *   5. A member that loses its leader leaves the generation at once. It is AWAY or READY, and says HERE when there is a
  *      connection again.
  *   6. LINK_LOST names another member that the leader may still see. One of the two may be cut off, so the leader waits
@@ -97,18 +97,19 @@
  *  18. A generation may begin with some of the tasks, by the rules of quorum.h. Only ready members that take part get
  *      BEGIN. When another task is HERE and ready, the generation ends, and the next one begins with that task too. If
  *      none can begin for recovery_timeout seconds, the job ends.
- *  19. Any task may lead. Each leads itself until it hears LEADS of a task with precedence: one that knows of a later
- *      begun generation, or of the same one and has a lower number. A leader says LEADS to all twice per second.
+ *  19. Any task may lead. Each leads itself until it gets LEADS from a task with precedence. A task has precedence if
+ *      it knows of a later generation that has begun, or knows of the same one and has a lower number. A leader says
+ *      LEADS to all twice per second.
  *  20. During a generation no task changes its leader. A task that loses its leader follows the lowest connected task,
  *      or leads itself.
  *  21. Two leaders at the same time do no harm: the numbers of their generations differ, and only one of them can get a
  *      majority.
  *
- *  What the transport must keep to
+ *  What the transport must guarantee
  *
- *  22. Messages of one connection arrive in order, and both sides hear that it broke before they hear of the next one.
- *      Every few seconds the leader repeats that it waits and who is ready, so a message that was lost all the same
- *      only costs time.
+ *  22. Messages of one connection arrive in order. Both sides are told that it broke before they are told of the next
+ *      one. If a message is lost all the same, that only costs time: every few seconds the leader repeats that it waits
+ *      and who is ready.
  */
 #ifndef MUSTER_MEMBERSHIP_MEMBERS_H
 #define MUSTER_MEMBERSHIP_MEMBERS_H
@@ -203,8 +204,8 @@ void mst_members_destroy(mst_members *members);
 
 /* Called by the program. */
 
-/** The program wants to take part in the next generation, and brings STATE, which is copied. MST_INVALID if a
- *  generation is under way or the job has ended. */
+/** The program is ready for the next generation, and brings STATE, which is copied. MST_INVALID if a generation is
+ *  under way or the job has ended. */
 MST_CHECKED mst_status mst_members_ready(mst_members *members, const mst_member_state *state);
 /** The state of the program has number STATE_NUMBER now. Errors can then say how far the tasks were. */
 void mst_members_committed(mst_members *members, int64_t state_number);
@@ -213,12 +214,14 @@ void mst_members_committed(mst_members *members, int64_t state_number);
 void mst_members_started(mst_members *members, const mst_group_progress *last, int32_t count);
 /** The program has done its work in GENERATION. Does nothing if that has ended. */
 void mst_members_left(mst_members *members, uint32_t generation);
-/** Whether all programs have done their work once, as far as this task knows. Then `bye` comes soon, if the leader
- *  lives. */
+/** Whether all programs have done their work once, as far as this task knows. Then `bye` comes soon, if the leader is
+ *  still there. */
 bool mst_members_have_all_left(const mst_members *members);
-/** Whether no other task is connected with this one: with the leader, or with any where this task leads. */
+/** If this task leads: whether no other task has come to it yet. Otherwise: whether it has no connection to the
+ *  leader. */
 bool mst_members_is_alone(const mst_members *members);
-/** The program ends the training after the state of this number: `stopped` or `ended` comes next. In a generation. */
+/** The program ends the training after the state of this number: `stopped` or `ended` is called next. Call this
+ *  function only in a generation. */
 void mst_members_stop(mst_members *members, int64_t state_number);
 /** The program has failed: the job ends with FAILURE on every task. If FAILURE is derived, the failure that caused it
  *  may come from another task within a second, and then counts instead. If it is MST_DEADLINE, all are asked how far

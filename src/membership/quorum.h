@@ -58,7 +58,7 @@ void mst_know_begun(mst_known_generations *known, const mst_known_generation *ge
 bool mst_know_agreed(mst_known_generations *known, const mst_known_generation *generation);
 /** No generation that TASK has proposed from number SINCE on has ever begun: these are forgotten. */
 void mst_know_withdrawn(mst_known_generations *known, uint32_t since, int32_t task, int32_t num_tasks);
-/** Adds what OTHER remembers. False if that is too much to be remembered. */
+/** Adds the generations of OTHER. False if there are too many to be remembered. */
 bool mst_know_more(mst_known_generations *known, const mst_known_generations *other);
 /** The smallest number for a new generation that TASK proposes, above all known ones and above FLOOR. No other task
  *  proposes the same number. 0: no number is left. */

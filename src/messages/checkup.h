@@ -1,4 +1,5 @@
-/** A check of a cluster before it trains, for `muster doctor`: who is there, who reaches whom, and how fast.
+/** A check of a cluster before it trains, for `muster doctor`: which tasks are there, which of them reach each other,
+ *  and how fast their connections are.
  *
  *      task 0, the leader                       task 1
  *      facts  -------------------------------->           each task to each other one
@@ -44,7 +45,7 @@ typedef struct mst_checkup_options {
     bool (*stop)(void); /**< asked several times a second: true ends waiting and measuring; NULL: never */
 } mst_checkup_options;
 
-/** What this task knows of another one. */
+/** What this task has found out about another one. */
 typedef struct mst_checkup_peer {
     bool reached;  /**< this task has had a connection to it */
     bool heard;    /**< its facts have come: it has a connection to this task */
@@ -53,7 +54,8 @@ typedef struct mst_checkup_peer {
     char why[160]; /**< reason for `lost`, half a sentence without control characters */
 } mst_checkup_peer;
 
-/** The measured link between two tasks: FROM has sent pings to TO. Times are medians in nanoseconds. */
+/** The measured link between two tasks: FROM has sent pings to TO. Times are in nanoseconds. They come from the median
+ *  round trip, but `ahead` from the quickest of a few. */
 typedef struct mst_checkup_link {
     int32_t from, to;
     int32_t shared;  /**< 1: data from FROM go through shared memory; 0: over TCP */

@@ -36,7 +36,7 @@ typedef enum mst_executable_message_kind {
     MST_EXECUTABLE_NONE,
     MST_EXECUTABLE_ASK_SOURCE,
     MST_EXECUTABLE_SOURCE,
-    MST_EXECUTABLE_OFFER, /**< to the task that gives executables if the sender is lost: it should get this one now */
+    MST_EXECUTABLE_OFFER, /**< to the task that will give executables if the sender is lost: get this one now */
     MST_EXECUTABLE_MESSAGE_KINDS
 } mst_executable_message_kind;
 

@@ -27,7 +27,7 @@ static void put_number(writer *w, int64_t number) {
     put(w, &number, sizeof number);
 }
 
-/* -BYTES & 7 is what is missing from BYTES to a multiple of 8. */
+/* Writes the length, the bytes and the padding: -BYTES & 7 zeros fill up to a multiple of 8. */
 static void put_bytes(writer *w, const void *src, size_t bytes) {
     static const char zeros[8];
     put_number(w, (int64_t)bytes);

@@ -12,8 +12,8 @@
  *  Messages that are sent in each step may take a faster way. On that way they may overtake others, or be overtaken. An
  *  answer still comes after the message that it answers.
  *
- *  Events of the connections come from the same queue: a task is connected, or is lost, and why. A task that was
- *  started again has another instance. */
+ *  The queue of received messages also has the events of connections: a task was connected, or was lost for a reason. A
+ *  task that was started again has another instance. */
 #ifndef MUSTER_MESSAGES_TASK_MESSAGE_H
 #define MUSTER_MESSAGES_TASK_MESSAGE_H
 
@@ -43,8 +43,8 @@ enum {
 };
 
 /** First kind of each protocol. The protocol numbers its kinds from there on. Its own header says who sends each kind,
- *  when, and what that changes. Its table (mst_protocol) holds what a mail must know. A new protocol takes the next
- *  range. */
+ *  when, and what that changes. Its table (mst_protocol) has the properties that a mail needs. A new protocol takes the
+ *  next range. */
 enum {
     MST_TASK_MESSAGE_CHECKUP = 0x100,          /**< messages/checkup.c */
     MST_TASK_MESSAGE_PARAMETER_SERVER = 0x200, /**< kinds that parameter servers and their workers send */
@@ -52,8 +52,8 @@ enum {
     MST_TASK_MESSAGE_RANGES_END = 0x400
 };
 
-/** What a mail must know about the kinds of a protocol, FIRST to END - 1, to carry them. A set of kinds has the bit
- *  MST_TASK_MESSAGE_BIT for each of its kinds. */
+/** The properties of a protocol that a mail needs to carry its messages. The protocol has the kinds FIRST to END - 1. A
+ *  set of kinds has the bit MST_TASK_MESSAGE_BIT for each of its kinds. */
 typedef struct mst_protocol {
     int32_t first, end;
     /** Kinds that are sent in each step. Such a message may go by a faster way, overtake others, and be overtaken. Its
@@ -96,7 +96,7 @@ typedef struct mst_task_message {
     uint64_t instance;
     size_t bytes;
     void *body;          /**< [bytes], aligned to 64, with a 0 after it; if it is lent: aligned to 8, and no 0 */
-    void *own;           /**< memory for it */
+    void *own;           /**< memory allocated for the body */
     mst_kept_part *lent; /**< BODY is memory of the sender, which does not write to it until the message is freed. NULL:
                               BODY is OWN */
 } mst_task_message;
@@ -117,7 +117,7 @@ typedef struct mst_mail_options {
     double name_seconds; /**< as in mst_task_transport, as are `stop` and `context` */
     bool (*stop)(void *context);
     void *context;
-    double timeout;             /**< seconds */
+    double timeout;             /**< seconds of silence after which a peer is lost */
     FILE *log;                  /**< gets lines about how data go, and who is refused; NULL: no lines */
     const char *const *address; /**< addresses of all training tasks; NULL: as in the cluster */
     size_t most_bytes;          /**< most bytes of a body; 0: 16 GiB */

@@ -1,5 +1,5 @@
-/** accuracy: binary where predictions have one column, categorical where labels have the shape of the predictions,
- *  sparse otherwise, as Keras chooses */
+/** accuracy: binary accuracy if predictions have one column, categorical if labels have the shape of the predictions,
+ *  otherwise sparse, as Keras chooses */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_ACCURACY = 1 };
 #endif

@@ -1,10 +1,9 @@
 /** auc: area under the ROC curve, by the trapezoid rule over .num_thresholds, 200 by default, as Keras' AUC()
  *
- *  The curve is the recall over the fraction of the negative elements that are predicted positive. Each class is a
- *  column with labels of 0 or 1, and all columns count together. With .positive, which names a class, each example
- *  counts once: as positive if it is of that class, else as negative. The default is 4000 thresholds then. With these
- *  the area is exact, except that examples whose odds differ by less than 1 percent may count as equal.
- *  0 if all elements are positive, or if all are negative */
+ *  The ROC curve is the recall over the false positive rate. Each class is a column with labels of 0 or 1, and all
+ *  columns count together. With .positive, which names a class, each example counts once: as positive if it is of that
+ *  class, else as negative. The default is then 4000 thresholds. With 4000 the area is exact, except that examples
+ *  whose odds differ by less than 1 percent may count as equal. 0 if all elements are positive, or if none is */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_AUC = 10 };
 #endif

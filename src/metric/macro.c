@@ -8,7 +8,7 @@ static mst_value one_hot(mst_value numbers, int64_t classes) {
     return mst_one_hot(numbers, .depth = classes, .dtype = MST_F64);
 }
 
-/* A single column is the probability, or the logit, of class 1 of two. */
+/* For a single column, the probability or the logit of class 1 of two: makes LABELS and PREDICTIONS [rows, 2]. */
 static bool two_classes(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     if (!mst_metric_positives(o, labels, predictions)) return false;
     *labels = one_hot(mst_cast(mst_reshape(*labels, MST_SHAPE(-1)), MST_I64), 2);

@@ -1,3 +1,4 @@
+/* The functions of muster/metric.h, and helpers that several metrics share. */
 #include "metric/metric.h"
 
 #include <string.h>
@@ -67,7 +68,7 @@ static mst_value are_counted(const mst_metric_options *o) {
     return mst_cast(mst_not_equal(labels, ignored), MST_F64);
 }
 
-/* .mask as [positions], with the dimensions that it lacks. */
+/* .mask broadcast over the dimensions that it lacks, as [positions]. */
 static mst_value mask_of_positions(const mst_metric_options *o) {
     mst_value mask = mst_cast(o->mask, MST_F64);
     const int have = mst_value_spec(mask).shape.ndim, want = mst_value_spec(o->predictions).shape.ndim - 1;
@@ -130,7 +131,7 @@ mst_metric_values mst_metric_mean(mst_value src) {
     return values;
 }
 
-/* Sets *OK to whether the options are valid. Returns an error value where they are not, otherwise MST_NONE. */
+/* Sets *OK to whether the options are valid. Returns an error value if they are not, otherwise MST_NONE. */
 static mst_value metric_check(const mst_metric_options *o, bool *ok) {
     mst_graph *graph = mst_value_graph(o->predictions);
     *ok = false;
@@ -145,7 +146,8 @@ static mst_value metric_check(const mst_metric_options *o, bool *ok) {
     return MST_NONE;
 }
 
-/* Whether .ignore_class is not given, or the labels are class numbers. If not, FAILED becomes an error value. */
+/* Whether .ignore_class can be used: it is not given, or the labels are class numbers. If not, FAILED becomes an error
+ * value. */
 static bool check_ignoring(const mst_metric_options *o, mst_value *failed) {
     const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
     const int64_t columns = p.ndim ? p.dim[p.ndim - 1] : 1;

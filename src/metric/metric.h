@@ -17,7 +17,7 @@ typedef struct mst_metric_form {
     double (*result)(const double *sum, const double *count, int64_t n);
 } mst_metric_form;
 
-/** Each is the `value` of two metrics: one is the other under its name in Keras. */
+/** Each is the `value` of two metrics, which are the same metric under Muster's name and under Keras' name. */
 mst_value mst_sparse_accuracy_metric(const mst_metric_options *options);
 mst_value mst_top_k_accuracy_metric(const mst_metric_options *options);
 
@@ -31,16 +31,17 @@ mst_value mst_metric_fail(const mst_metric_options *options, const char *what);
 /** For metrics by row: sets LABELS to [rows] i64 and PREDICTIONS to [rows, classes]. Returns false if the shapes do not
  *  fit; LABELS is then an error value. */
 bool mst_metric_rows(const mst_metric_options *options, mst_value *labels, mst_value *predictions);
-/** Which positions count: f64 [positions], 1 or 0. A position is what has a row of predictions [..., columns]. It does
- *  not count if .mask is false there, or if its label is .ignore_class. MST_NONE: all count. */
+/** Which positions count: f64 [positions], 1 or 0. A position is one row of predictions [..., columns]. It does not
+ *  count if .mask is false there, or if its label is .ignore_class. MST_NONE: all count. */
 mst_value mst_metric_counted(const mst_metric_options *options);
-/** SRC [..., columns] or [positions], f64, with zeros where positions do not count; as [positions, columns] or
- *  [positions]. */
+/** SRC, f64 [..., columns] or [positions], with zeros at positions that do not count. The result has the shape
+ *  [positions, columns] or [positions]. */
 mst_value mst_metric_without_ignored(const mst_metric_options *options, mst_value src);
-/** The sum and the number of the elements of SRC that count. SRC is like the predictions, or has one number for each
- *  position. */
+/** The sum and the number of the elements of SRC whose positions count. SRC has the shape of the predictions, or one
+ *  number for each position. */
 mst_metric_values mst_metric_mean_of(const mst_metric_options *options, mst_value src);
-/** For metrics by element: sets LABELS in the dtype and shape of the predictions. False and an error value as above. */
+/** For metrics by element: sets LABELS to the labels in the dtype and shape of the predictions. Returns false if the
+ *  shapes do not fit; LABELS is then an error value. */
 bool mst_metric_elements(const mst_metric_options *options, mst_value *labels);
 
 #endif

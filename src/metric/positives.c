@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Labels and predictions of one shape; numbers of classes become one-hot rows. */
+/* Brings labels and predictions to one shape; class numbers become one-hot rows. */
 static bool positives_align(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     const mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
     const int64_t columns = p.ndim < 2 ? 1 : p.dim[p.ndim - 1];
@@ -41,7 +41,7 @@ static mst_value is_not_zero(mst_value src) {
     return mst_cast(mst_not_equal(src, mst_scalar(mst_value_graph(src), mst_value_spec(src).dtype, 0)), MST_F64);
 }
 
-/* A single column is the probability, or the logit, of class 1 of two. */
+/* The odds for a single column, which is the probability or the logit of class 1 of two. FIRST: of class 0. */
 static bool odds_of_column(const mst_metric_options *o, bool first, mst_value *labels, mst_value *odds) {
     if (!mst_metric_elements(o, labels)) return false;
     *labels = is_not_zero(mst_reshape(*labels, MST_SHAPE(-1)));

@@ -1,8 +1,8 @@
 /** pr_auc: area under the curve of precision over recall, with .num_thresholds as for auc, as Keras' AUC(curve="PR")
  *
- *  Between two thresholds, true positives are taken to grow in proportion to all that is predicted positive (Davis and
- *  Goadrich, 2006). Each class is a column with labels of 0 or 1, and all columns count together. With .positive, the
- *  examples of that class are counted, as for auc. 0 if no label is positive */
+ *  Between two thresholds, the true positives are interpolated linearly in the predicted positives (Davis and Goadrich,
+ *  2006). Each class is a column with labels of 0 or 1, and all columns count together. With .positive, the examples of
+ *  that class are counted, as for auc. 0 if no label is positive */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_PR_AUC = 11 };
 #endif

@@ -5,15 +5,16 @@
 /* Log odds are clipped to +-LIMIT: f32 has no probability between 1 - exp(-LIMIT) and 1. */
 static const double LIMIT = 20;
 
-/* The number of the last of N thresholds that UNIT, from 0 to 1, is above: ceil(unit * (n - 1)) - 1, since threshold i
- * is at i / (n - 1). Every UNIT is above threshold 0, even NaN. */
+/* The index of the largest of N thresholds that UNIT, from 0 to 1, exceeds. Threshold i is i / (n - 1), so the index is
+ * ceil(unit * (n - 1)) - 1. It is at least 0, even for 0 and NaN. */
 static mst_value last_threshold(mst_value unit, int32_t n) {
     const mst_value up = mst_ceil(mst_scale(unit, n - 1));
     const mst_value last = mst_sub(up, mst_scalar(mst_value_graph(up), mst_value_spec(up).dtype, 1));
     return mst_reshape(mst_clip(mst_cast(last, MST_I64), 0, n - 1), MST_SHAPE(-1));
 }
 
-/* For one class, thresholds are at equal distances in log(p / (1 - p)), so that a rare class has as many as others. */
+/* For one class, thresholds are at equal distances in the log odds log(p / (1 - p)), so that they also separate the
+ * small probabilities of a rare class. */
 static mst_value class_threshold(mst_value odds, int32_t n) {
     const mst_value cut = mst_clip(odds, -LIMIT, LIMIT);
     const mst_value shift = mst_scalar(mst_value_graph(cut), mst_value_spec(cut).dtype, LIMIT);

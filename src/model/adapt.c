@@ -1,4 +1,4 @@
-/* mst_adapt: gives batches of the data to a layer. The model takes ownership of the tensors that the layer learns. */
+/* mst_adapt: lets a layer learn from batches of data. The model takes ownership of the resulting tensors. */
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"

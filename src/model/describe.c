@@ -91,7 +91,7 @@ static mst_status list_weights(mst_model *model, const mst_model_description *d,
         free(first);
         return MST_NO_MEMORY("for the list of weights");
     }
-    int64_t *next = first + model->num_layers; /* of each node: the next node of its layer; -1: none */
+    int64_t *next = first + model->num_layers; /* [nodes] the next node of the same layer; -1: none */
     for (int64_t i = 0; i < model->num_layers; i++) first[i] = -1;
     for (int64_t node = model->num_nodes - 1; node >= 0; node--) {
         next[node] = first[model->node[node].layer];

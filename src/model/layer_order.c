@@ -6,7 +6,7 @@
 
 #include "base/no_memory.h"
 
-/* A depth-first search from the outputs back to the inputs, and its results for nodes and layers. */
+/* The state and the results of a depth-first search from the outputs back to the inputs. */
 typedef struct walk {
     const mst_model *model;
     int64_t *stack, stack_size;        /* [nodes] nodes whose sources are being followed */
@@ -50,8 +50,9 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Sets the depths, each node before its sources, which are at least one deeper. A layer used by several nodes has the
- * depth of its deepest node so far, and its next node is at least as deep (as in Keras). */
+/* Sets the depths of nodes and layers. Each node is handled before its sources, whose depth is at least one more. A
+ * layer with several nodes has the depth of its deepest node so far. Its nodes that are handled later are at least as
+ * deep, as in Keras. */
 static void set_depths(walk *w) {
     for (int64_t i = w->num_finished - 1; i >= 0; i--) {
         const mst_model_node *node = &w->model->node[w->finished[i]];

@@ -10,8 +10,9 @@ typedef struct mst_model_order {
     int64_t *layer; /**< [num_layers] */
     int64_t num_layers;
     bool *has_node; /**< [nodes of the model] whether an output needs the node, or it is an input */
-    bool is_chain;  /**< each layer is used once, has at most one source, and is alone at its distance from the outputs:
-                         the summary leaves out the column "Connected to" */
+    /** Each layer is used once, has at most one source, and is the only one at its distance from the outputs. The
+     *  summary then has no column "Connected to". */
+    bool is_chain;
 } mst_model_order;
 
 /** Makes the order of MODEL's layers. Free OUT with mst_model_order_free, also after an error. */

@@ -1,9 +1,9 @@
-/* Builds the description of a model: layers, nodes and inputs (model.h). No graph is made here: model_call.c and
- * describe.c walk the nodes and call the layers' types.
+/* Adds layers, nodes and inputs to a model (model.h). No graph is made here: model_call.c and describe.c go through the
+ * nodes and call the functions of the layers' types.
  *
- * A layer may be applied to outputs of earlier nodes, or to the model, which stands for its last node. If the model has
- * no nodes yet, an input is added. As on a graph, the first error stays on the model: later layers are not added, and
- * mst_model_check or compiling reports the error. */
+ * A layer may be applied to outputs of earlier nodes, or to the model. The model stands for its last node; if it has no
+ * nodes yet, an input is added. As on a graph, the model keeps the first error: later layers are not added, and
+ * mst_model_check or mst_compile reports the error. */
 #include "model/model.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ void mst_model_stick(mst_model *model) {
 
 /* ---- layers ---- */
 
-/* Makes the model own the strings and tensors of OPTIONS. */
+/* Replaces the strings of OPTIONS by copies that the model owns, and retains the tensors for the model. */
 static mst_status own(mst_model *model, const mst_field *fields, char *options) {
     for (const mst_field *field = fields; field->name; field++) {
         void *at = options + field->offset;
@@ -91,7 +91,7 @@ static bool name_is_taken(const mst_model *model, const char *name) {
     return mst_names_get(&model->names, name) >= 0;
 }
 
-/* The first of dense, dense_1, ... that no layer has; NULL if memory is out. */
+/* The first name of dense, dense_1, ... that no layer has; NULL if memory runs out. */
 static const char *default_name(mst_model *model, const mst_layer_type *type, const void *options) {
     const char *base = type->default_name ? type->default_name(options) : type->name, *name = base;
     int64_t number = mst_names_get(&model->suffixes, base); /* all numbers up to it are taken */
@@ -152,8 +152,8 @@ static mst_status add_input(mst_model *model, const mst_layer_input_options *opt
     return MST_OK;
 }
 
-/* Finds the nodes of SOURCE. If SOURCE is a model, it is the node that was added last; if there is none yet, an input
- * is added. */
+/* Finds the nodes of SOURCE. If SOURCE is a model, this is the node that was added last. If the model has no node, an
+ * input is added first. */
 static mst_status sources(mst_model *model, const mst_layer_source *source, int64_t *src, int *num_src) {
     *num_src = source->outputs.count;
     for (int i = 0; i < *num_src; i++) {
@@ -247,7 +247,7 @@ static const char *node_name(const mst_model *model, int64_t node) {
     return model->layer[model->node[node].layer].name;
 }
 
-/* Whether NAME is taken: by the layer of one of OUTPUTS, or as the name given to one of the first N outputs. */
+/* Whether NAME is taken: it is the layer's name of one of OUTPUTS, or was given to one of the first N outputs. */
 static bool is_output_name(const mst_model *model, const mst_outputs *outputs, int n, const char *name) {
     for (int i = 0; i < outputs->count; i++)
         if (strcmp(node_name(model, outputs->output[i].node), name) == 0 ||
@@ -256,8 +256,8 @@ static bool is_output_name(const mst_model *model, const mst_outputs *outputs, i
     return false;
 }
 
-/* Names output I after its layer. If an output before it is of the same layer, takes the first free name of NAME_1,
- * NAME_2 and so on. */
+/* Names output I after its layer. If an earlier output comes from the same layer, output I gets the first free name of
+ * NAME_1, NAME_2 and so on. */
 static mst_status name_output(mst_model *model, const mst_outputs *outputs, int i) {
     const char *name = node_name(model, outputs->output[i].node);
     const size_t size = strlen(name) + sizeof "_2147483647";

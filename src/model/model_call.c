@@ -25,8 +25,8 @@ static bool fits(mst_value x, const mst_spec *row) {
     return true;
 }
 
-/* The value for input I. A declared input: checks the shape and converts to its dtype. Otherwise: casts integers to
- * f32. */
+/* The value for input I, from X. If the input was declared: checks the shape and converts X to the declared dtype.
+ * Otherwise: casts integers to f32. */
 static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     const mst_model_input *input = &model->input[i];
     const mst_model_layer *layer = &model->layer[model->node[input->node].layer];
@@ -38,7 +38,7 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     if (!fits(x, &input->row))
         return mst_value_fail(mst_value_graph(x), MST_INVALID, "input '%s' is %s, examples must be %s", layer->name,
                               mst_spec_print(&spec, have, sizeof have), mst_spec_print(&input->row, want, sizeof want));
-    /* an input has no weights, so it needs no scope; training does not matter to it */
+    /* an input has no weights, so it needs no scope; it is the same in training */
     mst_layer_call call = {.type = layer->type,
                            .name = layer->name,
                            .options = layer->options,
@@ -54,16 +54,16 @@ typedef struct build {
     mst_graph *graph;
     bool training;
     const mst_layer_steps *steps; /* as in mst_layer_call */
-    mst_value *values, *masks;    /* of each node */
-    bool *needed;                 /* of each node: an output depends on it */
-    bool *built;                  /* of each layer: it has its weights */
+    mst_value *values, *masks;    /* [nodes] */
+    bool *needed;                 /* [nodes] an output depends on the node */
+    bool *built;                  /* [layers] the layer has its weights */
 } build;
 
 /* Builds node N: its value and its mask. */
 static void build_node(const build *b, int64_t n) {
     const mst_model *model = b->model;
     const mst_model_node *node = &model->node[n];
-    mst_value src[MST_MAX_OUTPUTS], mask[MST_MAX_OUTPUTS]; /* sources are a list of outputs: no layer has more */
+    mst_value src[MST_MAX_OUTPUTS], mask[MST_MAX_OUTPUTS]; /* enough, because sources are an mst_outputs */
     const mst_model_layer *layer = &model->layer[node->layer];
     bool has_mask = false;
     for (int i = 0; i < node->num_src; i++) {
@@ -96,7 +96,7 @@ static void build_node(const build *b, int64_t n) {
     if (layer->type->mask && !mst_value_is_none(b->values[n])) b->masks[n] = layer->type->mask(&call);
 }
 
-/* VALUE, or an error if an output of the last build has a mask, which the caller would not see. */
+/* VALUE, or an error if an output of the last build has a mask, because the caller would not get the mask. */
 static mst_value without_mask(const mst_model *model, mst_value value) {
     if (!model->masked_output || mst_value_is_none(value)) return value;
     return mst_value_fail(
@@ -168,7 +168,7 @@ mst_status mst_model_build_steps(mst_model *model, mst_value tokens, const mst_l
     return status ? status : mst_graph_check(mst_value_graph(tokens));
 }
 
-/* The error that makes a call impossible: one kept on the model, or one of the arguments. */
+/* Fails if the model cannot be called: it keeps an error, or an argument is wrong. */
 static mst_status check_call(mst_model *model, const mst_value *inputs, int num_inputs, int num_outputs) {
     MST_TRY(mst_failure_restore(&model->failure));
     if (model->num_nodes == 0) return MST_FAIL(MST_INVALID, "model: it has no layers");

@@ -24,7 +24,7 @@ static mst_status of_file(const char *path, mst_status status) {
     return status;
 }
 
-/* How a file of ONNX is read: as one layer of ops, as layers of Keras, or as these without weights. */
+/* How a file of ONNX is read: as one layer of ops, as layers of Keras, or as layers of Keras without weights. */
 typedef enum { AS_MODEL, AS_LAYERS, AS_NETWORK } reading;
 
 /* ONNX has neither losses nor optimizers. */

@@ -1,12 +1,12 @@
-/* The entry of a module of this tree; each such module is linked with it. Code of a module is written like any other
- * code, because the static library contains it too. Its calls of library functions are forwarded here, by the table
- * that the library gives. */
+/* The entry point of Muster's own modules: this file is linked into each of them. The code of such a module calls
+ * library functions directly, because the static library contains the same code. In a module, this file defines these
+ * functions: they call the library through the table that it gives to the module (mst_registrar). */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "module/module.h"
 
-/* The name that the linker gives to mst_module_NAME here (cmake/modules.cmake). */
+/* The linker gives this name to the module's mst_module_NAME (cmake/modules.cmake). */
 extern const mst_module mst_module_here;
 extern __attribute__((visibility("default"))) const mst_module *mst_module_query(uint32_t host_abi);
 

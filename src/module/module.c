@@ -1,7 +1,7 @@
-/* Finds and loads modules. A name is looked for among the modules linked into the library, then as a file in the
- * folders that module.h lists. The result of loading, a module or an error, is kept for later calls. Only a missing
- * file is not remembered, because it may be there next time. One lock serializes all of this, because a module
- * registers types while it is loaded. */
+/* Finds and loads modules. A name is first searched for among the modules linked into the library, then as a file in
+ * the folders that module.h lists. The result of loading, a module or an error, is kept for later calls. A missing file
+ * is not remembered, because it may exist at the next call. One lock serializes all of this, because a module registers
+ * types while it is loaded. */
 #include "module/module.h"
 
 #include <ctype.h>
@@ -68,8 +68,8 @@ static bool is_in(search *s, const char *folder, size_t length, const char *name
     return false;
 }
 
-/* Finds the path of the library, or of the program that contains it. The bare name of a program would not say where it
- * is. */
+/* Finds the path of the library, or of the program that contains it. For a program, the linker's map has no path, so it
+ * is read from /proc. */
 static bool find_self(char *path, size_t size) {
     Dl_info info;
     struct link_map *map;
@@ -115,7 +115,7 @@ static const mst_module_info *info_of(const char *name) {
     return NULL;
 }
 
-/* The error for a missing module. It says where it was looked for, and what to install. */
+/* The error for a missing module. It names the folders that were searched, and the package to install. */
 static mst_status missing(const char *name) {
     const mst_module_info *info = info_of(name);
     char own[PATH_SIZE / 2], places[2 * PATH_SIZE];
@@ -181,8 +181,8 @@ static mst_status query_module(const char *path, void *library, const mst_module
     return MST_OK;
 }
 
-/* Loads a module from a file. A library whose `load` was called stays open even if that failed. One of its tables may
- * be in use, and the error has the name of its file. */
+/* Loads a module from a file. A library whose `load` was called stays open even if `load` failed: one of its tables may
+ * be in use, and the error refers to a file name in its memory. */
 static mst_status load_file(const char *name, const char *path, const mst_module **out) {
     void *library;
     MST_TRY(open_library(name, path, &library));
@@ -217,7 +217,7 @@ static mst_status need(const char *name, const mst_module **out) {
             *out = modules[i].module;
             return mst_failure_restore(&modules[i].failure);
         }
-    if (!find_linked(name)) MST_TRY(module_find(name, &where)); /* may be there next time */
+    if (!find_linked(name)) MST_TRY(module_find(name, &where)); /* not remembered: the file may exist next time */
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));
     known *added = &modules[num_modules];
     if (!(added->name = strdup(name))) return MST_NO_MEMORY("for a module");
@@ -239,8 +239,8 @@ mst_status mst_module_need(const char *name) {
     return need_alone(name, &module);
 }
 
-/* The version must match too, because the tables to which an interface points may change with every version of
- * Muster. */
+/* Also checks the module's version of Muster, because the tables to which an interface points may change with every
+ * version. */
 mst_status mst_module_interface(const char *name, const void **out) {
     const mst_module *module;
     MST_TRY(need_alone(name, &module));
@@ -267,7 +267,7 @@ static bool gives_type(const char *types, const char *name) {
     return false;
 }
 
-/* The module that gives devices of the type NAME, in lower case. */
+/* The name of the module that provides devices of the type NAME, which is in lower case. */
 static const char *module_of_type(const char *name) {
     for (const mst_module_info *info = mst_module_info_table; info->name; info++)
         if (gives_type(info->types, name)) return info->name;

@@ -18,7 +18,7 @@ mst_status mst_broadcast_infer(mst_infer *c, const mst_shape *shape) {
 
 mst_status mst_broadcast_copy(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
-    if (src->count == dst->count) return mst_view_copy(a); /* nothing is repeated; dst may be src */
+    if (src->count == dst->count) return mst_view_copy(a); /* nothing is repeated; dst may alias src */
     const int lead = dst->shape.ndim - src->shape.ndim;
     int64_t src_stride[MST_MAX_NDIM], dst_stride[MST_MAX_NDIM], repeated[MST_MAX_NDIM];
     mst_strides(&src->shape, src_stride);

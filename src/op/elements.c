@@ -1,18 +1,19 @@
-/* Runs element by element kernels on parts of their arrays. Neighbouring leading dimensions along which the same
- * sources vary are treated as one. Their elements are the rows that the threads share: if all arrays have one shape,
- * a row is one element; of x[n, h, w, c] + bias[c] the rows are the pixels. A source that varies along the rows is cut
- * like the output, any other is passed whole. So a part is the same op on smaller arrays. */
+/* Runs elementwise kernels on parts of their arrays. The leading dimensions of the output are merged into one dimension
+ * of rows, as long as each source varies along all of them or is broadcast along all of them. The threads share the
+ * rows. Examples: if all arrays have one shape, a row is one element; in x[n, h, w, c] + bias[c], a row is a pixel. A
+ * source that varies along the rows is cut like the output, and any other source is passed whole. So each part is the
+ * same op on smaller arrays. */
 #include "op/elements.h"
 
 #include "op/share.h"
 
-enum { ALIGN = 64 /* a kernel's loop may take so many elements at once: parts begin at multiples of it */ };
+enum { ALIGN = 64 /* elements that a kernel's loop may take at once; parts begin at multiples of it */ };
 
 typedef struct elements_work {
     const mst_kernel_args *args;
     mst_kernel_function kernel;
     int lead;      /* leading dimensions of the output that are merged into the rows */
-    int64_t rows;  /* of the output */
+    int64_t rows;  /* number of rows of the output */
     int64_t align; /* parts begin at multiples of this many rows */
 } elements_work;
 
@@ -22,7 +23,7 @@ static bool runs_along(const mst_shape *shape, const mst_shape *dst, int axis) {
     return own >= 0 && shape->dim[own] != 1;
 }
 
-/* Whether the same sources run along dimensions K and L of the output. */
+/* Whether each source runs along both of dimensions K and L of the output, or along neither. */
 static bool alike(const mst_kernel_args *a, int k, int l) {
     const mst_shape *dst = &a->dst[0].shape;
     for (int i = 0; i < a->num_src; i++)
@@ -30,10 +31,10 @@ static bool alike(const mst_kernel_args *a, int k, int l) {
     return true;
 }
 
-/* Finds the rows. Dimensions of 1 can be merged with any other. */
+/* Sets `lead`, `rows` and `align`. Dimensions of size 1 can be merged with any other. */
 static void find_rows(elements_work *w) {
     const mst_shape *dst = &w->args->dst[0].shape;
-    int first = -1; /* dimension of more than one element */
+    int first = -1; /* the first dimension that has more than one element */
     w->rows = 1;
     for (; w->lead < dst->ndim; w->lead++) {
         if (dst->dim[w->lead] == 1) continue;
@@ -44,7 +45,7 @@ static void find_rows(elements_work *w) {
     w->align = w->lead == dst->ndim ? ALIGN : 1;
 }
 
-/* Rows BEGIN to END - 1 of WHOLE; all of it, if it does not vary along the rows. */
+/* Rows BEGIN to END - 1 of WHOLE; the whole array if it does not vary along the rows. */
 static mst_array part_of(const elements_work *w, const mst_array *whole, int64_t begin, int64_t end) {
     const mst_shape *dst = &w->args->dst[0].shape;
     const int inner = dst->ndim - w->lead, own = whole->shape.ndim < inner ? whole->shape.ndim : inner;
@@ -63,7 +64,7 @@ static mst_array part_of(const elements_work *w, const mst_array *whole, int64_t
     return part;
 }
 
-/* Runs the kernel on groups BEGIN to END - 1 of `align` rows. */
+/* Runs the kernel on groups BEGIN to END - 1. A group is `align` rows. */
 static mst_status elements_run(void *context, int64_t begin, int64_t end, int thread) {
     const elements_work *w = context;
     mst_array src[MST_ELEMENTS_SRC];
@@ -83,7 +84,7 @@ static mst_status elements_run(void *context, int64_t begin, int64_t end, int th
 mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kernel) {
     const int64_t count = a->dst[0].count;
     elements_work w = {.args = a, .kernel = kernel};
-    int64_t bytes = (int64_t)mst_dtype_size(a->dst[0].dtype); /* of the largest dtype */
+    int64_t bytes = (int64_t)mst_dtype_size(a->dst[0].dtype); /* of an element of the largest dtype */
     for (int i = 0; i < a->num_src; i++) {
         const int64_t size = (int64_t)mst_dtype_size(a->src[i].dtype);
         if (size > bytes) bytes = size;

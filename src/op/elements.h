@@ -4,10 +4,10 @@
 
 #include "muster/op.h"
 
-/** Runs KERNEL on parts of the arrays, one part for each thread of the device. KERNEL computes each element of the one
- *  output from the elements of the sources that broadcast to its place. The result has the same bits as on the whole.
- *  KERNEL must not fail, because its errors would number elements within a part. On one thread, for little work and for
- *  more than MST_ELEMENTS_SRC sources it gets the whole arrays. */
+/** Runs KERNEL on parts of the arrays, which the threads of the device share. KERNEL computes each element of its only
+ *  output from the source elements that broadcast to the same place. So the result has the same bits as one call on the
+ *  whole arrays. KERNEL must not fail, because its errors would number elements within a part. KERNEL is called once,
+ *  on the whole arrays, if there is one thread, little work, or more than MST_ELEMENTS_SRC sources. */
 MST_CHECKED mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kernel);
 
 enum { MST_ELEMENTS_SRC = 64 };

@@ -1,4 +1,4 @@
-/** What every op file includes: the public op interface and the public functions of all ops.
+/** The header that every op file includes: the public op interface and the public functions of all ops.
  *
  *  An op file is, in this order: doc comment; the public declarations between `#ifdef MST_OP_HEADER` and
  *  `#endif`, which the build copies, with the doc comment, into muster/ops.h; fields; infer; grad; reference
@@ -13,8 +13,9 @@
 #include "muster/op.h"
 #include "muster/ops.h"
 
-/* Tests and benchmarks need the examples, the library does not. If MST_OP_EXAMPLES is not defined, as in the build of
- * the library, an op has no examples. The list is named but not used, so the compiler drops it. */
+/* Tests and benchmarks need the examples of ops, the library does not. The build of the library leaves MST_OP_EXAMPLES
+ * undefined, and its ops have no examples. MST_EXAMPLES then names a list but does not use it, so the compiler drops
+ * the list. */
 #ifndef MST_OP_EXAMPLES
 #undef MST_EXAMPLES
 #define MST_EXAMPLES(list) .examples = false ? (list) : NULL, .num_examples = 0

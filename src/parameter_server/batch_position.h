@@ -1,5 +1,5 @@
-/** Positions of batches in the data of a worker, as increasing numbers. The upper half of a position is the epoch, the
- *  lower half the number of the batch in that epoch. */
+/** Positions of batches in the data of a worker, as increasing numbers. The upper 32 bits of a position are the epoch,
+ *  the lower 32 bits the number of the batch in that epoch; both count from 0. */
 #ifndef MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
 #define MUSTER_PARAMETER_SERVER_BATCH_POSITION_H
 

@@ -29,8 +29,8 @@ static mst_status add_graph(mst_snapshot *to, const mst_graph *graph) {
 }
 
 /* Whether server PS needs this entry. It needs the variables of the graph, and its own progress; the first server also
- * needs what callbacks keep. Synchronous servers have all made the same updates, so each may take the progress of any
- * server. The state may come from a job with fewer servers. */
+ * needs the state of callbacks. Synchronous servers have all made the same updates, so each may use the progress of any
+ * server: the state may come from a job with fewer servers. */
 static bool is_wanted(const mst_ps_job *job, int32_t ps, const mst_graph *graph, const mst_state_info *info) {
     if (strcmp(info->container, MST_PS_CONTAINER) == 0)
         return mst_ps_progress_is_of(info, job->synchronous ? MST_PS_ANY : ps);

@@ -31,7 +31,7 @@ mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_op
         return status;
     }
     randombytes_buf(&c->request, sizeof c->request);
-    c->request >>= 1; /* requests of earlier processes have other numbers, and there is room to count */
+    c->request >>= 1; /* other numbers than requests of earlier processes; half of the range is left for counting */
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].task = mst_cluster_find(options->cluster, "ps", p);
     *out = c;
     return MST_OK;
@@ -80,8 +80,8 @@ static mst_status keep_state_of_servers(mst_ps_client *c) {
     return mst_store_snapshot_again(c->program.store, &c->kept);
 }
 
-/* On the chief, if no state is kept: keeps the state of this process. Call it before the store gets values of servers.
- * Servers could not begin with such values alone: slots would be missing. */
+/* On the chief, if no state is kept: keeps the state of this process. Call it before the store gets values of servers:
+ * servers could not begin with these values alone, since slots would be missing. */
 static mst_status keep_own_state(mst_ps_client *c) {
     if (c->kept || !is_chief(c)) return MST_OK;
     c->kept_position = c->program.position;
@@ -145,7 +145,7 @@ static mst_status say_hello(mst_ps_client *c, int64_t number) {
     return status;
 }
 
-/* Whether all servers have values of one round; *LAST is the latest. */
+/* Whether all servers have values of one round; *LAST is the greatest round of a server. */
 static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
     bool same = true;
     *last = 0;
@@ -158,8 +158,8 @@ static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
 
 static const double AGAIN = 0.1; /* seconds between two tries to join */
 
-/* Says HELLO again and again until all servers have values of one round. The chief gives the servers these values; the
- * other workers wait. */
+/* Says HELLO again and again until all servers have values of one round. If they do not, the chief sends BEGIN with
+ * values, and the other workers wait. */
 static mst_status agree(mst_ps_client *c) {
     for (uint32_t last;;) {
         MST_TRY(say_hello(c, 0));
@@ -180,17 +180,17 @@ static int64_t smallest_position(const mst_ps_client *c) {
     return position;
 }
 
-/* Whether all servers have the same position. If not, this worker was lost after its gradients had reached only some of
- * them. */
+/* Whether all servers have the same position of this worker. If not, an earlier process of this worker was lost after
+ * its gradients had reached only some of the servers. */
 static bool is_one_position(const mst_ps_client *c) {
     bool same = true;
     for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].position == c->server[0].position;
     return same;
 }
 
-/* Some servers are ahead: they have already made the update with this worker's gradients at POSITION. They send the
- * values from before that update, so that this worker makes the same gradients again. After that all servers are at one
- * step, and the chief keeps their state. */
+/* Asks for the values from which this worker can repeat its step at POSITION. Some servers have already made the update
+ * with its gradients: they send the values before that update, so that this worker computes the same gradients again.
+ * After that step all servers are at one step, and the chief keeps their state. */
 static mst_status join_between(mst_ps_client *c, int64_t position) {
     MST_TRY(say_hello(c, position + 1));
     c->kept_at = 0;
@@ -242,10 +242,10 @@ static mst_status make_gradients(mst_ps_client *c) {
     return mst_ps_gradients_make(&c->gradients, &c->values.copies, c->program.num_leaves);
 }
 
-/* ---- what callbacks keep ---- */
+/* ---- the state of callbacks ---- */
 
-/* Gets what callbacks keep from the first server, if this process was started again. Otherwise, and on the chief, the
- * store has newer data. */
+/* Gets the state of callbacks from the first server, if this process was started again. Otherwise, and on the chief,
+ * the store has newer data. */
 static mst_status take_kept(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_KEPT}, .answer = MST_PS_KEPT, .in_turn = true};
     if (c->has_kept || c->began == c->round) return MST_OK;
@@ -457,8 +457,8 @@ mst_status mst_ps_client_collect(mst_ps_client *c) {
                                       : collect_state(c, &(mst_ps_request){.at_end = false});
 }
 
-/* Tries several times: servers may be at different steps now, but updates with gradients that are under way will soon
- * be made. */
+/* Tries several times: servers may be at different steps now, until the gradients that are on their way have
+ * arrived. */
 mst_status mst_ps_client_collect_last(mst_ps_client *c) {
     const mst_ps_request r = {.at_end = true, .until = mst_clock_after(c->options.timeout)};
     const int tries = c->failed ? 1 : 20;
@@ -575,7 +575,7 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     const mst_ps_request r = {.head = {.kind = MST_PS_LEAVE, .number = c->has_last ? c->finished : 0},
                               .answer = MST_PS_DONE,
                               .is_last = c->has_last};
-    /* from now on: losses before the end do not count */
+    /* only losses from now on count (check_lost in ps_request.c) */
     for (int32_t p = 0; p < c->num_ps; p++) c->server[p].was_lost = c->server[p].lost;
     for (;;) {
         const mst_status status = mst_ps_ask(c, &r);
@@ -586,10 +586,10 @@ static mst_status leave_when_all_have_values(mst_ps_client *c) {
     }
 }
 
-/* Whether the store already has all last values. Usually the values of the servers are those of the last step. They are
- * others only if the chief's callbacks have put back the weights of an earlier epoch. If not, the store is left
- * unchanged: changes by the program stay, such as averages in place of weights. If a server was lost and has sent no
- * values, the values of the store are the last ones. */
+/* Whether the store already has all last values, and is left unchanged. This is so after a finished training, unless
+ * the chief's callbacks have put back the weights of an earlier epoch: then the servers have sent other values than
+ * those of the last step. Changes by the program, such as averages in place of weights, stay in an unchanged store. If
+ * a server was lost and has sent no values, the values of the store are the last ones. */
 static bool has_all(const mst_ps_client *c) {
     bool all = true, others = false;
     for (int32_t p = 0; p < c->num_ps; p++) {

@@ -13,8 +13,8 @@ static int32_t count_of(const mst_ps_gradients *g) {
     return g->num_leaves * g->copies->count;
 }
 
-/* Places the gradients in a block: the parts of the servers one after another, each as message_body.h says. There is no
- * block if some gradients are sparse or cut. */
+/* Lays out the gradients in a block: the parts of the servers one after another, each with the layout of
+ * message_body.h. There is no block if some gradients are sparse or cut. */
 static mst_status lay_out(mst_ps_gradients *g) {
     const mst_ps_copies *all = g->copies;
     for (int32_t v = 0; v < all->count; v++)
@@ -58,8 +58,7 @@ static char *gradient_place(const mst_ps_gradients *g, int32_t i) {
     return (char *)mst_mail_block_data(g->block) + g->offset[i];
 }
 
-/* A step that was given up may still hold GRADIENT, and write to the block again. The block is then left to that
- * step. */
+/* Gives up the block if a step that was given up still holds GRADIENT, since that step may write to the block again. */
 static void leave_block(mst_ps_gradients *g, mst_mail *mail, mst_tensor *const *gradient) {
     bool is_held = false;
     for (int32_t i = 0; i < count_of(g) && g->block; i++)
@@ -120,7 +119,7 @@ static mst_status add_gradient(const mst_ps_copies *all, int32_t p, int32_t v, m
 /* Allocates memory for the row numbers of sparse gradients that are cut. */
 static mst_status make_numbers(mst_ps_gradients *g, mst_tensor *const *gradient) {
     const mst_ps_copies *all = g->copies;
-    size_t count = 1; /* at each server a count for each gradient; each row number once */
+    size_t count = 1; /* numbers: for each gradient a count at each server, and its row numbers */
     for (int32_t l = 0; l < g->num_leaves; l++)
         for (int32_t v = 0; v < all->count; v++) {
             const mst_ps_copy *copy = &all->copy[v];

@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 bool mst_ps_is_kept(const mst_state_info *info) {
-    /* callbacks keep all that they keep as entries of this kind */
+    /* callbacks use only entries of this kind */
     return info->kind == MST_STATE_CURSOR && strcmp(info->container, MST_PS_CONTAINER) != 0 &&
            (strncmp(info->name, "fit/", 4) != 0 || strcmp(info->name, MST_STATE_SHARDS) == 0);
 }

@@ -34,8 +34,9 @@ mst_status mst_ps_part_view(const mst_ps_copies *all, int32_t v, int32_t p, mst_
 
 /* ---- state ---- */
 
-/* The cut variable to which an entry belongs. The entry has the variable's name. A slot or an average has that name and
- * a suffix such as "/m". With variables "w" and "w/x" the entry "w/x/m" belongs to the second. NULL: there is none. */
+/* The cut variable to which an entry belongs; NULL: none. The entry's name is the variable's name, or, for a slot or an
+ * average, that name and a suffix such as "/m". The longest name counts: with variables "w" and "w/x", the entry
+ * "w/x/m" belongs to "w/x". */
 static const mst_ps_copy *cut_variable_of(const mst_ps_copies *all, const mst_state_info *info) {
     const mst_ps_copy *found = NULL;
     size_t longest = 0;

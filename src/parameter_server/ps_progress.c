@@ -8,7 +8,7 @@
 #include "muster/tensor.h"
 
 enum { NAME = 48, NUMBERS = 2 };
-static const mst_ps_progress none = {.updates = -1}; /* the mark of an entry that is no longer valid: see read */
+static const mst_ps_progress none = {.updates = -1}; /* marks an entry as no longer valid */
 
 static const char *name_of(int32_t ps, int32_t worker, char text[NAME]) {
     snprintf(text, NAME, "progress_%d_%d", (int)ps, (int)worker);

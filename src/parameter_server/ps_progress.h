@@ -1,5 +1,5 @@
-/** The progress of a parameter server, stored in its state: an entry of the container "ps" for each pair of
- *  server and worker. So a checkpoint can hold those of any number of both. */
+/** The progress of a parameter server, stored in its state: an entry of the container "ps" for each pair of server and
+ *  worker. A checkpoint can therefore hold the progress of any number of servers and workers. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_PROGRESS_H
 #define MUSTER_PARAMETER_SERVER_PS_PROGRESS_H
 

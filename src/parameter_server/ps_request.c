@@ -122,8 +122,8 @@ static mst_status send_to(mst_ps_client *c, int32_t p, const mst_ps_request *r) 
 }
 
 /* Sends R again to server P, which is connected again. If it is another server's turn, P only has to say whether it has
- * lost its values. That must be found out: the server whose turn it is may wait for workers that cannot go on without
- * the values of P. */
+ * lost its values. If it has, this worker must join again: the server whose turn it is may wait for workers that cannot
+ * go on without the values of P. */
 static mst_status send_again(mst_ps_client *c, int32_t p, const mst_ps_request *r) {
     mst_ps_request again = *r;
     if (r->in_turn && p != r->turn) again.head.number = 0;
@@ -166,8 +166,8 @@ static mst_status fail_lost(mst_ps_client *c, int32_t p) {
     return end_job_of_all(c, p, MST_PS_FAILED, why);
 }
 
-/* Handles the news that a process of server P cannot join. If servers have already had values, the job goes on. Either
- * P was lost and comes back, or the process is one too many. */
+/* Handles a message that a process of server P cannot join. If this worker has joined, the job goes on: either P was
+ * lost and comes back, or P runs and this is a second process. */
 static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
     char name[300], text[1500];
     mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
@@ -180,15 +180,15 @@ static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why)
     return end_job_of_all(c, p, MST_TASK_MESSAGE_CANNOT_JOIN, text);
 }
 
-/* Notes that the process at the server's address has another list of tasks. It may belong to another job: then the
- * server itself cannot listen there, and soon says so. */
+/* Notes that the process at the server's address has another list of tasks. If that process belongs to another job, the
+ * server itself cannot listen at the address, and soon says so. */
 static void hear_list_mismatch(mst_ps_server *s, const char *why) {
     if (!s->list_mismatch) s->list_mismatch = mst_clock_now();
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
-/* Tells the servers that another worker was given other lists of tasks. That worker may not even look for the
- * servers. */
+/* Tells the servers that another worker was given other lists of tasks. That worker may never connect to the servers
+ * itself. */
 static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_message *message) {
     const mst_task_message_head head = {.kind = MST_TASK_MESSAGE_CANNOT_JOIN, .number = message->from + 2};
     const char *why = message->body;
@@ -201,8 +201,8 @@ static mst_status hear_worker_list_mismatch(mst_ps_client *c, const mst_task_mes
     return MST_OK;
 }
 
-/* Ends the job itself if no server has ended it within LATE nanoseconds after hear_worker_list_mismatch(): none can be
- * reached. */
+/* Ends the job if no server has ended it within LATE nanoseconds after hear_worker_list_mismatch(): then no server can
+ * be reached. */
 static mst_status check_worker_list_mismatch(mst_ps_client *c, int64_t late) {
     char name[300], text[1000];
     if (c->round || !c->list_mismatch || mst_clock_now() - c->list_mismatch <= late) return MST_OK;
@@ -221,8 +221,8 @@ static mst_status check_list_mismatch(mst_ps_client *c) {
     return check_worker_list_mismatch(c, 2 * SERVER_MAY_BE_LATE);
 }
 
-/* Tells servers, once per second, that all workers have done their work. A server that has sent DONE knows it. Another
- * server may not: it may have been cut off from a worker that was leaving, and would wait for that worker's return. */
+/* Once one server has sent DONE: tells the other servers, once per second, that all workers have done their work. A
+ * server that was cut off from a worker that was leaving would otherwise wait for that worker's return. */
 static mst_status pass_on_end(mst_ps_client *c, const mst_ps_request *r) {
     static const int64_t APART = INT64_C(1000000000); /* nanoseconds */
     const int64_t now = mst_clock_now();
@@ -320,8 +320,8 @@ static mst_status check_lost(mst_ps_client *c, const mst_ps_request *r) {
     MST_TRY(check_list_mismatch(c));
     for (int32_t p = 0; p < c->num_ps; p++) {
         mst_ps_server *s = &c->server[p];
-        /* after the last request, a server is waited for only this long after its loss, even if it is back: it may
-         * itself wait for workers that have left */
+        /* in the last request, a server that was lost is waited for only this long after its loss, even if it is
+         * connected again: it may itself wait for workers that have left */
         if (r->is_last && s->was_lost)
             s->answered |= (double)(now - s->was_lost) > c->options.recovery_timeout * 1e9;
         else if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)

@@ -1,5 +1,6 @@
-/** The last values that parameter servers have sent to a worker, on their way to its store. If one server keeps a whole
- *  variable, and its gradients are dense, the value stays in the message that has brought it until it is stored. */
+/** The last values that parameter servers have sent to a worker, before they are written to its store. If one server
+ *  keeps the whole variable, and its gradients are dense, the value is not copied: it stays in the received message
+ *  until it is written to the store. */
 #ifndef MUSTER_PARAMETER_SERVER_PS_VALUES_H
 #define MUSTER_PARAMETER_SERVER_PS_VALUES_H
 
@@ -8,13 +9,13 @@
 #include "parameter_server/ps_part.h"
 
 typedef struct mst_ps_values {
-    mst_ps_copies copies; /**< the variables. A tensor may be older than a value that is read in a message */
+    mst_ps_copies copies; /**< the variables; a tensor may be older than the value that `in_place` points to */
     mst_snapshot *snapshot;
     mst_tensor *step;      /**< its entry global_step */
     const void **in_place; /**< [copies.count] a value in one of the messages; NULL: it is in the tensor */
     /** [num_ps] A message with values that have not reached the store; NULL: there is none. */
     mst_task_message **message;
-    bool are_saved; /**< the tensors have all last values: the store may have others */
+    bool are_saved; /**< the tensors have all last values, so the store may be overwritten */
 } mst_ps_values;
 
 /** Initialises VALUES, which must be zeros, with memory for the variables of PROGRAM. Free VALUES also after an
@@ -24,9 +25,9 @@ MST_CHECKED mst_status mst_ps_values_make(mst_ps_values *values, const mst_ps_pr
 void mst_ps_values_free(mst_ps_values *values);
 /** Takes *MESSAGE, which has the values that server P has sent, and sets it to NULL. */
 MST_CHECKED mst_status mst_ps_values_take(mst_ps_values *values, mst_mail *mail, int32_t p, mst_task_message **message);
-/** Writes the last values, and STEP, to STORE, which may have had others. */
+/** Writes the last values, and STEP, to STORE. */
 MST_CHECKED mst_status mst_ps_values_store(mst_ps_values *values, mst_store *store, int64_t step);
-/** Call it before STORE, which has the last values, gets other ones. */
+/** Copies the last values from STORE to the tensors. Call it before STORE is overwritten with other values. */
 MST_CHECKED mst_status mst_ps_values_save(mst_ps_values *values, mst_store *store);
 
 #endif

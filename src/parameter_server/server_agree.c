@@ -1,6 +1,6 @@
-/* Agreeing on the instructions of oneDNN. In a synchronous job that waits for all workers, the workers use only
- * instructions that all of them have. Each worker asks for these before its first step, and is answered when all
- * workers have come. A worker that comes later must have all of them. */
+/* Agreeing on the CPU instructions that oneDNN uses, so that all workers compute the same bits. In a synchronous job
+ * that waits for all workers, they use only instructions that all of them have. Each worker asks for these before its
+ * first step, and is answered when all workers have come. A worker that comes later must have all of them. */
 #include "parameter_server/server_state.h"
 
 static bool have_all_come(const mst_server *s) {
@@ -9,7 +9,7 @@ static bool have_all_come(const mst_server *s) {
     return all;
 }
 
-/* The instructions that all workers have. Those of a worker that has left may not be known. */
+/* The instructions that all workers have. Workers that have left, and whose instructions are unknown, do not count. */
 static uint64_t common_instructions(const mst_server *s) {
     uint64_t common = UINT64_MAX;
     for (int32_t w = 0; w < s->num_workers; w++)

@@ -24,14 +24,14 @@ mst_status mst_server_answer_waiting(mst_server *s) {
     return replays ? mst_server_go_on_with_replay(s) : MST_OK;
 }
 
-/* Whether the worker may get values at any time: it has not come yet, or is lost and comes back. */
+/* Whether the worker is absent, but may join and get values at any time: it has not come yet, or is lost. */
 static bool is_away(const mst_server_worker *w) {
     return (!w->instance || w->lost) && !w->left && !w->finished;
 }
 
-/* Whether worker W may compute gradients now, so that nobody's gradients can become too old. In the worst case the
- * gradients of all other computing workers are applied first. Absent workers are counted too, since they may come at
- * any time. */
+/* Whether worker W may get values now without any worker's gradients becoming too old. In the worst case each other
+ * computing worker's gradients are applied before the oldest ones. Absent workers count too, since they may join at any
+ * time. */
 static bool may_compute(const mst_server *s, int32_t w) {
     int64_t others = 0, oldest = s->step;
     if (s->job.staleness < 0) return true;

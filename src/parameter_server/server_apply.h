@@ -1,7 +1,9 @@
-/** Applying gradients: one update of the variables, with the gradients of one worker or the sum of those of all.
+/** Applying gradients: one update of the variables, with the gradients of one worker, or with the sum of the gradients
+ *  of several workers.
  *
- *  The update is a graph, which the chief has made (strategy/update_graph.c) and this server runs. Its arithmetic is
- *  that of the optimizer (rule/). How gradients of several workers are added up is in server_gradients.c. */
+ *  The update is a graph with the arithmetic of the optimizer (rule/). The chief makes the graph
+ *  (strategy/update_graph.c), and this server runs it. How gradients of several workers are added up is in
+ *  server_gradients.c. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_APPLY_H
 #define MUSTER_PARAMETER_SERVER_SERVER_APPLY_H
 
@@ -13,12 +15,12 @@ typedef struct mst_server mst_server;
 /** Counts of gradients since this process has begun. */
 typedef struct mst_server_counts {
     int64_t applied, dropped;
-    int64_t total_staleness, most_staleness; /**< of updates between reading variables and applying their gradients */
+    int64_t total_staleness, most_staleness; /**< sum and maximum of the staleness of the applied gradients */
     int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (parameter_server/ps_message.h) */
 } mst_server_counts;
 
-/** Applies the gradients of MESSAGE in an asynchronous job; they have been read from it. The worker is then `held` for
- *  values. */
+/** Applies the gradients of MESSAGE in an asynchronous job, after mst_server_read_gradients. Its worker then waits for
+ *  values (`held` in server_workers.h). */
 MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_task_message *message);
 /** Drops the gradients of MESSAGE: other workers have already made that step. */
 MST_CHECKED mst_status mst_server_drop_late(mst_server *s, const mst_task_message *message);

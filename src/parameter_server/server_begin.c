@@ -1,4 +1,4 @@
-/* The beginning: a server knows only what the chief sends it. */
+/* The beginning of a round: makes the graph, the variables and the session from the chief's BEGIN. */
 #include "parameter_server/server_state.h"
 #include "run/session.h"
 

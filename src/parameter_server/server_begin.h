@@ -13,7 +13,7 @@ typedef struct mst_server_program {
     mst_graph *graph;
     mst_session *session;
     mst_value train; /**< the node that makes an update */
-    /** Messages with which an update has failed; freed with the session, which may still read them. */
+    /** Messages whose handling has failed; freed with the session, which may still read them. */
     mst_task_message *failed;
 } mst_server_program;
 
@@ -24,17 +24,17 @@ typedef struct mst_server_variable {
     size_t bytes;
     size_t offset; /**< offset in a message of all variables, if none is sparse */
     int32_t feed;  /**< number of the feed of its gradient; sparse: the first of two feeds, rows and their indices */
-    /** sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and asynchronous: during an
-     *  update, the one gradient inside its message */
+    /** sum of the gradients of a step. Sparse: rows, with more room than is in use. Dense and asynchronous: the
+     *  gradient inside its message, during an update; otherwise NULL */
     mst_tensor *sum;
-    bool is_reported; /**< a sum that workers report; if each update needs all workers, it is 0 again at each epoch */
+    bool is_reported; /**< a sum that workers report; if each update needs all workers, each epoch sets it back to 0 */
     bool adds;        /**< gradients are added to it: MST_JOIN_ADD */
     /* if the gradient is sparse */
     bool is_sparse;
-    bool has_squares;   /**< each row has its sums, then its sums of squares (op/state/update.h) */
+    bool has_squares;   /**< each row of a gradient is its sums, then its sums of squares (op/state/update.h) */
     int64_t num_rows;   /**< of the variable */
     int64_t columns;    /**< elements of a row of the sent gradient */
-    int64_t *changed;   /**< [num_rows]: the step that changed the row last */
+    int64_t *changed;   /**< [num_rows]: the last step that changed each row */
     mst_tensor *number; /**< i64: how many rows are in `sum`, and then their indices */
 } mst_server_variable;
 

@@ -31,8 +31,8 @@ static mst_status end_training_when_all_finished(mst_server *s) {
     return MST_OK;
 }
 
-/* Sends DONE to all workers, for a server that was started again and has no values. It needs none: all workers already
- * have the last ones. */
+/* Sends DONE to all workers from a server that was started again and has no values. It needs none: all workers already
+ * have the last values. */
 static mst_status send_done_without_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         const mst_task_message_head head = {.kind = MST_PS_DONE, .request = s->worker[w].request};
@@ -64,15 +64,15 @@ void mst_server_end_when_all_gone(mst_server *s) {
     s->ended = all || now - s->end.all_left > most;
 }
 
-/* Goes on without gradients of worker FROM, which sends no more: an update or other workers may have waited for
- * them. */
+/* Goes on without gradients of worker FROM, which sends no more: an update, or other workers' values, may have waited
+ * for them. */
 static mst_status go_on_without(mst_server *s, int32_t from) {
     s->worker[from].computes = false;
     return s->job.synchronous && !s->options.replay_updates ? mst_server_update_together(s) : mst_server_answer_held(s);
 }
 
 /* Notes it if MESSAGE says that the chief's callbacks have ended the training. Workers that are at another step
- * than the chief hear that with their next values. */
+ * than the chief are told with their next values. */
 static mst_status stop_all(mst_server *s, const mst_task_message *message) {
     const mst_server_options *o = &s->options;
     if (message->from != s->chief || !(message->head.step & MST_FINISHED_STOPS) || s->end.stops) return MST_OK;
@@ -94,8 +94,8 @@ mst_status mst_server_finish(mst_server *s, const mst_task_message *message) {
     return end_training_when_all_finished(s);
 }
 
-/* Notes that all have left if the worker says that another server has ended the job. That holds even for workers that
- * are lost here or have come back. */
+/* If the worker says that another server has sent DONE, notes that all workers have left, even workers that are lost
+ * here or have come back. */
 static void hear_all_left(mst_server *s, const mst_task_message *message) {
     for (int32_t w = 0; w < s->num_workers && message->head.step == 1; w++) s->worker[w].left = true;
 }

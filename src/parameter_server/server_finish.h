@@ -8,10 +8,10 @@ typedef struct mst_server mst_server;
 
 typedef struct mst_server_end {
     int64_t trainings; /**< number of trainings that all workers have finished */
-    bool stops;        /**< the chief's callbacks have ended the training: workers hear so with their values */
+    bool stops;        /**< the chief's callbacks have ended the training: workers are told with their next values */
     bool is_closed;    /**< the chief has the last state of this round, after which no update is made */
     int64_t all_left;  /**< since when all have done their work; 0: not yet */
-    bool is_left;      /**< the job ends because a task stays away: the chief may still ask for the state */
+    bool is_left;      /**< the job ends because a lost task has not come back: the chief may still ask for the state */
 } mst_server_end;
 
 /** Handles MESSAGE of kind FINISHED: its worker has made the last step of a training. */

@@ -128,7 +128,7 @@ static mst_status sum_rows(mst_server *s, int32_t v) {
     return MST_OK;
 }
 
-/* Scales COUNT elements of a sum by FACTOR, as if there had been FACTOR times as many gradients. */
+/* Multiplies COUNT elements of a sum by FACTOR. */
 static void scale(mst_dtype dtype, void *data, int64_t count, double factor) {
     float *f32 = data;
     double *f64 = data;
@@ -207,7 +207,7 @@ void mst_server_leave_alone(mst_server *s) {
 
 /* ---- memory ---- */
 
-/* Allocates memory for sums over that many LEAVES, and for sums of rows. */
+/* Allocates memory for sums over LEAVES leaves, and for sums of rows. */
 static mst_status make_sums(mst_server *s, int32_t leaves) {
     mst_server_gradients *g = &s->gradients;
     size_t most = 0;

@@ -1,4 +1,4 @@
-/** The gradients of workers: where they are in messages, and their sums, with which the session is fed. */
+/** Finds the gradients of workers in messages, adds them up, and feeds the sums to the session. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_GRADIENTS_H
 #define MUSTER_PARAMETER_SERVER_SERVER_GRADIENTS_H
 
@@ -19,17 +19,17 @@ typedef struct mst_server_piece {
 typedef struct mst_server_gradients {
     mst_shards *leaf;        /**< of all workers, from left to right */
     int32_t *first_leaf;     /**< [num_workers + 1] */
-    mst_array *terms;        /**< [2 * leaves]: what is added up for one variable: the gradient of each leaf; if it is
-                                  sparse, the rows of each leaf and their numbers */
-    mst_server_piece *piece; /**< [leaves][number of variables]: of the workers whose gradients are there */
+    mst_array *terms;        /**< [2 * leaves]: the terms of the sum for one variable: the gradient of each leaf; if it
+                                  is sparse, the rows of each leaf and their numbers */
+    mst_server_piece *piece; /**< [leaves][number of variables]: set for the workers whose gradients are there */
     void *workspace;         /**< for the sums of rows */
     mst_feed *feed;          /**< [num_feeds]: made by server_begin.c, which finds the variables */
     int32_t num_feeds;
     char *zero; /**< zeros: used as gradients of a worker that is not waited for */
 } mst_server_gradients;
 
-/** Finds the leaves of each worker: in a synchronous job the largest nodes of the tree in its window, else one leaf.
- *  Allocates memory for the sums over them. */
+/** Finds the leaves of each worker: in a synchronous job the largest nodes of the tree in its window
+ *  (base/shard_tree.h), else one leaf. Allocates memory for the sums over them. */
 MST_CHECKED mst_status mst_server_make_leaves(mst_server *s);
 /** Frees that memory, and the list of feeds. */
 void mst_server_clear_gradients(mst_server *s);

@@ -1,5 +1,5 @@
-/* What the chief's callbacks keep (ps_kept.h). It comes at the end of each epoch, and is given to workers that were
- * started again. It is not part of the server's own state. */
+/* The state of the chief's callbacks (ps_kept.h). The chief sends it at the end of each epoch, and workers that were
+ * started again get it. It is not part of the server's own state. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@ static bool has_nothing_to_leave(const mst_server *s) {
     return !s->round || !chief->instance || chief->lost || chief->left || chief->has_state;
 }
 
-/* Lets this server end when the chief has its state, or after the time for which it would wait for a lost chief. */
+/* Ends this server when the chief has its state, or when the chief has not asked for it within `timeout` seconds. */
 static mst_status go_on_leaving(mst_server *s, int64_t now) {
     if (!s->leaving.since) MST_TRY(say_leaving(s, now));
     const bool is_late = (double)(now - s->leaving.since) > s->options.timeout * 1e9;

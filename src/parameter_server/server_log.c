@@ -10,8 +10,8 @@ static int32_t number_of_server(const mst_server *s) {
     return mst_cluster_task(s->options.cluster, s->self).index;
 }
 
-/* Adds options with their values, other fingerprints with their hashes. The hashes are text: JSON has no unsigned
- * 64-bit numbers. */
+/* Adds the workers' fingerprints: options as their values, others as hashes. The hashes are text, since JSON has no
+ * unsigned 64-bit numbers. */
 static int add_fingerprints(const mst_server *s, json_t *head) {
     int failed = 0;
     for (int32_t i = 0; i < s->first.num_fingerprints; i++) {
@@ -24,7 +24,7 @@ static int add_fingerprints(const mst_server *s, json_t *head) {
     return failed;
 }
 
-/* The line of the job: what must be the same when the log is replayed. */
+/* Makes the line `begin`, which describes the job. It must be the same when the log is replayed. */
 static json_t *make_log_head(const mst_server *s) {
     json_t *variables = json_array();
     int failed = 0;

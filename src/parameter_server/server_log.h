@@ -11,7 +11,8 @@ typedef struct mst_server mst_server;
 MST_CHECKED mst_status mst_server_begin_log(mst_server *s);
 /** Reads the log to be replayed. Free *OUT also after an error. */
 MST_CHECKED mst_status mst_server_read_log(mst_server *s, mst_update_log *out);
-/** Notes the gradients of MESSAGE: they have made the update to the present step, or were dropped at that step. */
+/** Writes an entry for the gradients of MESSAGE, which have made the update to the present step, or were dropped at
+ *  this step. */
 MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_task_message *message, mst_logged_event event);
 
 #endif

@@ -1,10 +1,10 @@
-/* The order of requests at several servers of a synchronous job with backup workers. Which gradients make a step
- * depends on who comes first, and each server sees another order. The first server therefore gives the requests of the
- * workers one order, in which all servers take them. All servers then drop the same gradients and make the same
- * updates. The values and the state that a worker gets from all servers are of one step:
+/* The order of requests at several servers of a synchronous job with backup workers. A step uses the gradients that
+ * come first, and requests come in a different order at each server. The first server therefore fixes one order, in
+ * which all servers take the requests. All servers then drop the same gradients and make the same updates, and the
+ * values that a worker gets from all servers are of one step:
  *
  *      worker 2          ps:1                        ps:0
- *      request ------->  lists it, tells ps:0 -----> lists its own, hears of ps:1's: all servers have it
+ *      request ------->  lists it, tells ps:0 -----> has listed it too: now all servers have the request
  *                        takes it  <---------------- takes it: the next in the order
  *                                  <---------------- makes the update, if enough gradients are there
  *                        makes the update            ...
@@ -13,13 +13,14 @@
  * has no effect. A request in the order is kept by all servers until they have taken it, whatever happens to its
  * worker.
  *
- * The turns of the order are numbered. With each request a server tells how many turns it has taken. The first server
- * keeps the other turns, and sends them again if the connection was broken. When the servers begin a new round, because
- * one of them was lost, the order begins anew, and messages of an earlier round are dropped.
+ * The turns of the order are numbered. With each request that a server reports to the first server, it says how many
+ * turns it has taken. The first server keeps the turns that some server has not taken, and sends them again if a
+ * connection was broken. In a new round, after the loss of a server, the order begins anew, and messages of an earlier
+ * round are dropped.
  *
  * HELLO, BEGIN and LEAVE are not in the order: they are answered even if the first server is lost. The values that a
- * worker gets in answer to HELLO may therefore have different steps on different servers. The worker says so with its
- * gradients, and these are dropped. */
+ * worker gets in answer to HELLO may therefore have different steps on different servers. The worker says so in the
+ * message with its gradients (step -1), and these gradients are dropped. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static mst_status note_listed(mst_server *s, int32_t p, int32_t w, uint64_t requ
 static mst_status hear_of_listed(mst_server *s, int32_t p, const mst_task_message_head *head) {
     mst_server_order *o = &s->order;
     if (head->step > o->taken || head->number < UPDATE || head->number >= s->num_workers) return MST_OK;
-    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* smaller: a later message has overtaken this one */
+    if (head->step > o->taken_by[p]) o->taken_by[p] = head->step; /* smaller if a later message came before this one */
     if (head->number != UPDATE) return note_listed(s, p, (int32_t)head->number, head->request);
     for (int64_t i = o->taken_by[p] + 1; i <= o->taken; i++) MST_TRY(tell_turn(s, p, i));
     return MST_OK;
@@ -194,8 +195,8 @@ static mst_status hear_turn(mst_server *s, const mst_task_message_head *head) {
     return take_turn(s, (mst_server_turn){.worker = (int32_t)head->number, .request = head->request});
 }
 
-/* Tells the first server everything again. A connection may have broken without this server's knowledge, and messages
- * may have been lost with it. */
+/* Reports all listed requests to the first server again: a connection may have broken unnoticed, and messages may have
+ * been lost with it. */
 static mst_status tell_first_all(mst_server *s) {
     MST_TRY(tell_first(s, UPDATE, 0));
     for (int32_t w = 0; w < s->num_workers; w++) {
@@ -240,7 +241,7 @@ mst_status mst_server_list_request(mst_server *s, mst_task_message **message) {
     const uint64_t request = (*message)->head.request;
     mst_task_message *last = last_listed(s, w);
     const bool is_known = last && last->instance == (*message)->instance;
-    if (is_known && request < last->head.request) return MST_OK; /* a later request has overtaken this one */
+    if (is_known && request < last->head.request) return MST_OK; /* a later request has come before this one */
     if (!is_known || request > last->head.request) {
         *(last ? &last->next : &s->worker[w].listed) = *message;
         *message = NULL;

@@ -1,4 +1,4 @@
-/** The order in which several servers take the requests of workers. */
+/** A common order in which several servers take the requests of workers; why it is needed: server_order.c. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_ORDER_H
 #define MUSTER_PARAMETER_SERVER_SERVER_ORDER_H
 
@@ -12,15 +12,16 @@ typedef struct mst_server_turn {
     uint64_t request;
 } mst_server_turn;
 
-/** The order in which several servers take the requests of workers (server_order.c). Turns are numbered from 1. */
+/** The turns that this server has taken; in the first server, also the turns that it has given. Turns are numbered from
+ *  1. */
 typedef struct mst_server_order {
-    int32_t num_ps, self; /**< 0 servers: there is no order */
+    int32_t num_ps, self; /**< num_ps is 0: there is no order */
     int64_t taken;        /**< number of turns that this server has taken; the first server has given as many */
     int64_t told;         /**< when the first server was reminded last */
     /* only in the first server */
     uint64_t *listed;      /**< [num_ps][num_workers]: the request of each worker that waits at each server */
     int64_t *taken_by;     /**< [num_ps]: number of turns that each server has reported */
-    mst_server_turn *turn; /**< [num_turns]: all turns but the first `forgotten`, which every server has taken */
+    mst_server_turn *turn; /**< [num_turns]: the turns after the first `forgotten` ones, which every server has taken */
     int64_t num_turns, room, forgotten;
 } mst_server_order;
 
@@ -36,7 +37,7 @@ void mst_server_forget_listed(mst_server *s, int32_t w);
 /** Makes the update of a synchronous job if enough gradients are there. If the servers have one order, the first
  *  server gives the update the next turn instead. */
 MST_CHECKED mst_status mst_server_update_together(mst_server *s);
-/** From time to time tells the first server again what waits here. */
+/** From time to time tells the first server again which requests wait here. */
 MST_CHECKED mst_status mst_server_remind_first(mst_server *s, int64_t now);
 /** Handles MESSAGE from another server. */
 MST_CHECKED mst_status mst_server_hear_server(mst_server *s, const mst_task_message *message);

@@ -5,11 +5,11 @@
  *      values      a worker gets those of the step that the log says it has read, before the next update is made
  *      gradients   are kept until it is their turn
  *
- * Nothing is sent before all workers have said HELLO. Then the tasks cannot deadlock, however many servers there are.
- * The reason: the logs of all servers are of one job. That job has done everything once, one action after another:
- * values sent, gradients sent, updates. Take the first of these actions that the replay has not done. Whatever this
- * action waits for, on any server or worker, came before it in that job. It has therefore been done in the replay, and
- * the action can be done now:
+ * Nothing is sent before all workers have said HELLO. Then the tasks cannot deadlock, for any number of servers. Proof:
+ * the logs of all servers are of one job. List the actions of that job (sending values, sending gradients, updates) in
+ * the order in which they happened, and take the first one that the replay has not done. All actions for which it
+ * waits, on any server or worker, came before it in that job. They have therefore been done in the replay, and the
+ * action can be done now:
  *
  *      values of step S to worker W    wait for update S, and for the earlier gradients of W
  *      gradients of W                  wait for their values from all servers
@@ -17,8 +17,9 @@
  *
  * Gradients that were dropped because others had made their step are dropped at the same place in the order.
  *
- * If a job has a last step, gradients that come after it are dropped. The log has those too, since another server may
- * have applied them. A worker may also make gradients here that it did not make in that job; they are dropped too. */
+ * If a job has a last step, gradients that come after it are dropped. The log has these gradients too, since another
+ * server may have applied them. A worker may also compute gradients in the replay that it did not compute in the logged
+ * job; they are dropped too. */
 #include "parameter_server/server_state.h"
 
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static mst_status send_due_values(mst_server *s) {
     for (int32_t w = 0; w < s->num_workers; w++) {
         if (!s->worker[w].held) continue;
         const mst_logged_gradients *next = next_of(s, w);
-        /* the gradients are dropped, so it does not matter from which values they were computed */
+        /* these gradients will be dropped, so it does not matter from which values they are computed */
         const bool is_of_any = next && next->read < 0;
         if (next && next->read < s->step && !is_of_any)
             return MST_FAIL(

@@ -12,7 +12,7 @@ MST_CHECKED mst_status mst_server_go_on_with_replay(mst_server *s);
 MST_CHECKED mst_status mst_server_replay_gradients(mst_server *s, mst_task_message **message);
 /** MST_INVALID if worker W leaves before it has sent all of its gradients that the log has. */
 MST_CHECKED mst_status mst_server_check_leaving(mst_server *s, int32_t w);
-/** MST_UNAVAILABLE if HELLO comes from a process that has taken the place of an earlier one: a replay cannot go on. */
+/** MST_UNAVAILABLE if HELLO comes from a process that has replaced an earlier one: then a replay cannot go on. */
 MST_CHECKED mst_status mst_server_check_instance(mst_server *s, const mst_task_message *hello);
 void mst_server_close_replay(mst_server *s);
 

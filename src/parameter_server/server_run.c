@@ -2,16 +2,16 @@
  *
  *      HELLO        is answered with the values; if there are none yet, the chief is asked for them
  *      BEGIN        from the chief: the graph of the update, and the first values
- *      GRADIENTS    are applied at once, or kept until those of all workers are there
+ *      GRADIENTS    are applied at once, or kept until the gradients of enough workers are there
  *      WANT         asks for values, if servers give them in turn (max_staleness)
  *      RATE         asks for the learning rate, or sets it
- *      KEPT         asks for what the chief's callbacks keep, or brings it
+ *      KEPT         asks for the state of the chief's callbacks, or brings it
  *      AGREE        asks which instructions all workers have
  *      FINISHED     is answered when all workers have sent it: until then each may have to repeat steps. The chief is
- *                   answered first. The others are answered when it has all state of the last step: from then on no
- *                   step is lost with a server, and each worker has the last values
- *      LEAVE        the last one ends the job; it counts even if there are no values, because the server was lost after
- *                   the last step
+ *                   answered first. The others are answered when the chief has all state of the last step: from then on
+ *                   no step is lost with a server, and each worker has the last values
+ *      LEAVE        the last one ends the job, even if this server was started again after the last step and has no
+ *                   values
  *      GONE         ends the server when each worker has sent it; a worker sends it when it knows that all have left
  *
  * The rules that workers and servers keep to are in parameter_server/ps_message.h. */
@@ -78,7 +78,7 @@ static mst_status end_job(mst_server *s, mst_status status) {
     return mst_failure_restore(&failure);
 }
 
-/* ---- what workers ask ---- */
+/* ---- requests of workers ---- */
 
 /* Sends the state. If the chief asks with NUMBER 1, the state is the last one of this round: no update follows. If the
  * servers have one order, the first server alone decides about updates. (Without an order, `self` is 0 on all.) */
@@ -135,7 +135,7 @@ static mst_status take(mst_server *s, mst_task_message **message) {
     if (p->head.kind == MST_PS_LEAVE && p->head.number > 0 && (!w->instance || (current && !s->round)))
         return mst_server_take_unknown_leave(s, p);
     if (!current) return mst_server_send_empty(s, p->from, p->head.request);
-    if (p->head.request < w->request) return MST_OK; /* a later request has overtaken this one */
+    if (p->head.request < w->request) return MST_OK; /* a later request has come before this one */
     if (p->head.kind == MST_PS_BEGIN) {
         w->request = p->head.request;
         return mst_server_begin(s, p);

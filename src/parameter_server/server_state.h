@@ -1,5 +1,5 @@
-/** A parameter server (server_run.c): what all its files need, and its parts. The type of each part is in the header of
- *  the file that owns it. */
+/** The state of a parameter server (server_run.c), shared by all its files. The type of each member is in the header of
+ *  the file that uses it. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_STATE_H
 #define MUSTER_PARAMETER_SERVER_SERVER_STATE_H
 
@@ -44,12 +44,12 @@ struct mst_server {
     mst_server_order order;
     mst_update_writer update_log;
     mst_update_log *replay; /**< the log that is replayed. NULL: none, or not yet read */
-    mst_snapshot *kept;     /**< what the chief's callbacks keep; NULL before BEGIN */
-    uint64_t instructions;  /**< of oneDNN that workers have been told to use; 0: none have been told */
+    mst_snapshot *kept;     /**< state of the chief's callbacks; NULL before BEGIN */
+    uint64_t instructions;  /**< oneDNN's instructions that workers have been told to use; 0: none have been told */
     mst_server_waiting waiting;
     mst_server_end end;
     mst_server_leaving leaving;
-    /** Does what *MESSAGE of a worker asks (server_run.c). Sets *MESSAGE to NULL if it is kept. */
+    /** Handles *MESSAGE, a request of a worker (server_run.c). Sets *MESSAGE to NULL if it is kept. */
     mst_status (*take_request)(mst_server *s, mst_task_message **message);
 };
 

@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 
-/* Tells worker TO that its gradients have come. If values are not given in turn, the values tell it. */
+/* Tells worker TO that its gradients have come. Unless values are given in turn, the values themselves tell the
+ * worker. */
 static mst_status send_taken(mst_server *s, int32_t to) {
     const mst_task_message_head head = {.kind = MST_PS_TAKEN, .round = s->round, .request = s->worker[to].request};
     return s->job.in_turn ? mst_mail_send(s->mail, to, &head, NULL, 0, NULL) : MST_OK;

@@ -8,8 +8,8 @@
 
 typedef struct mst_server mst_server;
 
-/** Values of all variables. They are one block, in the memory from which they are sent. If a variable is sparse, there
- *  is a tensor for each instead. Both NULL: the values have not been read. */
+/** Values of all variables: one block, in memory from which it is sent without a copy. If any variable is sparse, there
+ *  is instead a tensor for each variable. Both NULL: the values have not been read. */
 typedef struct mst_server_values {
     mst_mail_block *block;
     mst_tensor **tensor; /**< [number of variables] */
@@ -22,12 +22,13 @@ typedef struct mst_server_versions {
     int64_t step;
 } mst_server_versions;
 
-/** Sends the variables to the workers from FIRST to END - 1 that WHOM selects (NULL: all of them). */
+/** Sends the variables, in messages of KIND, to the workers from FIRST to END - 1 that WHOM selects (NULL: all of
+ *  them). */
 MST_CHECKED mst_status mst_server_send_values(mst_server *s, int32_t kind, int32_t first, int32_t end,
                                               bool (*whom)(const mst_server_worker *));
-/** Whether worker W, which was started again, wants to repeat its last step. NUMBER: that of its HELLO, 1 + the
- *  position of that step's batch. This server has made the update with the worker's gradients, and another server has
- *  not. mst_server_send_previous then sends the values before that update. */
+/** Whether worker W, which was started again, asks to repeat its last step: this server has made the update with the
+ *  worker's gradients, and another server has not. NUMBER is `number` of its HELLO: 1 + the position of that step's
+ *  batch. mst_server_send_previous then sends the values before that update. */
 bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number);
 MST_CHECKED mst_status mst_server_send_previous(mst_server *s, int32_t w);
 /** These send worker TO the whole state, or the staleness counts. */

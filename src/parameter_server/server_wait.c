@@ -73,7 +73,7 @@ mst_status mst_server_say_who_is_missing(mst_server *s, int64_t now) {
     return tell_waiting(s, line);
 }
 
-/* Notes for whom the server waits, for those who ask. Used once the workers have begun. */
+/* Notes for whom the server waits in its status, which `muster top` shows. Used once the workers have begun. */
 static void note_whom(mst_server *s, int64_t now) {
     static const int64_t WHILE = INT64_C(1000000000); /* nanoseconds */
     char list[600] = "";

@@ -59,7 +59,7 @@ mst_status mst_server_call_chief(mst_server *s) {
 mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
     mst_server_worker *w = &s->worker[message->from];
     const mst_status status = check_fingerprints(s, message);
-    if (status && s->round && w->instance) { /* the process replaces one that was accepted: it alone is refused */
+    if (status && s->round && w->instance) { /* an earlier process was accepted: only this one is refused */
         mst_server_say(s, "refuses %s: %s", mst_server_name(s, message->from), mst_error()->message);
         return mst_server_send_line(s, MST_PS_FAILED, message->from, message->head.request, mst_error()->message);
     }
@@ -81,7 +81,7 @@ mst_status mst_server_greet(mst_server *s, const mst_task_message *message) {
     w->left = w->gone = w->finished = w->has_state = w->agrees = false;
     if (status) return status;
     MST_TRY(mst_server_agree(s));
-    /* this server was started again, and the worker knows more */
+    /* larger if this server was started again */
     if (message->head.step > s->end.trainings) s->end.trainings = message->head.step;
     if (mst_server_wants_previous(s, message->from, message->head.number))
         return mst_server_send_previous(s, message->from);
@@ -110,9 +110,9 @@ void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p) {
 }
 
 /* Decides about processes that cannot join. The job goes on if the worker has come before, or if the job has begun
- * before. Either the process is one too many, or the worker was lost and is waited for. Otherwise the job ends. This
- * server may itself have been started again, and know nothing of the job. The chief therefore gets some time to begin a
- * new round. */
+ * before: then either this is a second process of the worker, or the worker was lost and is waited for. Otherwise the
+ * job ends. If this server was itself started again, it does not know whether the job has begun: it first gives the
+ * chief some time to begin a new round. */
 mst_status mst_server_check_kept_out(mst_server *s, int64_t now) {
     static const int64_t CHIEF_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
     for (int32_t i = 0; i < s->num_workers; i++) {

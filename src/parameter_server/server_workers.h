@@ -1,4 +1,4 @@
-/** The workers of a parameter server: what it knows of each, and how it hears who is there. */
+/** The workers of a parameter server: the state of each, and the messages by which workers join and are lost. */
 #ifndef MUSTER_PARAMETER_SERVER_SERVER_WORKERS_H
 #define MUSTER_PARAMETER_SERVER_SERVER_WORKERS_H
 
@@ -7,9 +7,9 @@
 
 typedef struct mst_server mst_server;
 
-/** What the server knows of a worker. */
+/** The state of a worker at this server. Times are in nanoseconds (mst_clock_now). */
 typedef struct mst_server_worker {
-    uint64_t instance;           /**< 0: it has not come yet */
+    uint64_t instance;           /**< number of its process (transport/transport.h); 0: it has not come yet */
     uint64_t request;            /**< the last request of this instance: answers have its number */
     bool waits;                  /**< for values: the first ones, or those after the update that took its gradients */
     bool finished;               /**< it has made its last step of a training, and waits for the others */
@@ -23,14 +23,14 @@ typedef struct mst_server_worker {
     mst_task_message *gradients; /**< its gradients, which wait for those of other workers */
     /** Requests that wait for their turn (server_order.c), in the order in which they came. */
     mst_task_message *listed;
-    bool computes;    /**< it has values whose gradients have not come */
+    bool computes;    /**< it has received values, and its gradients for them have not come */
     bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
     bool wants;       /**< values are given in turn, and it has asked for them since its last gradients */
     int64_t read;     /**< step of the values that it has read */
     int64_t has;      /**< step of the values of this round that it reports to have; -1: none */
     int64_t previous; /**< its position before the last update */
-    uint64_t instructions; /**< of oneDNN that it has or uses; 0: not known */
-    bool agrees;           /**< it waits to hear which instructions all workers have (server_agree.c) */
+    uint64_t instructions; /**< oneDNN's instructions that it has or uses; 0: not known */
+    bool agrees;           /**< it waits to be told which instructions all workers have (server_agree.c) */
 } mst_server_worker;
 
 /** The fingerprints of the first worker that came: the fingerprints of all others must not differ. */
@@ -42,13 +42,13 @@ typedef struct mst_server_first {
 
 /** Handles MESSAGE of kind HELLO. */
 MST_CHECKED mst_status mst_server_greet(mst_server *s, const mst_task_message *message);
-/** There are no values. If a worker waits for the last values, asks the chief, which has done its work, for them. */
+/** For a server without values: if a worker waits for the last values, and the chief has done its work, asks the chief
+ *  for them. */
 MST_CHECKED mst_status mst_server_call_chief(mst_server *s);
 /** Handles MESSAGE of kind LOST. */
 void mst_server_lose_worker(mst_server *s, const mst_task_message *message);
-/** Handles P of kind CANNOT_JOIN: a process of the worker that sends it cannot join. Or the worker has heard that from
- *  another server, or about another worker. A message without an instance is about a process that has another list of
- *  tasks. */
+/** Handles P of kind CANNOT_JOIN. A process of the sender cannot join; or the sender reports that another server, or
+ *  another worker, cannot. A message without an instance is about a process that has another list of tasks. */
 void mst_server_hear_cannot_join(mst_server *s, const mst_task_message *p);
 /** Ends the job if a process that cannot join is needed; else says that the job goes on. */
 MST_CHECKED mst_status mst_server_check_kept_out(mst_server *s, int64_t now);

@@ -24,7 +24,7 @@ static mst_status cannot_write(const mst_update_writer *w) {
     return MST_FAIL(MST_IO, "'%s': the log of updates cannot be written: %s", w->path, strerror(errno));
 }
 
-/* Ends a line, and writes it out: the line must be in the file before others know of the update. */
+/* Ends a line, and flushes it: the line must be in the file before workers get the values of the update. */
 static mst_status end_line(mst_update_writer *w) {
     return putc('\n', w->file) == EOF || fflush(w->file) != 0 ? cannot_write(w) : MST_OK;
 }

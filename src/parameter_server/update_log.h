@@ -1,17 +1,18 @@
-/** The log of updates. A parameter server of an asynchronous job, or of a job with backup workers, notes in it whose
- *  gradients it has applied, in order. The log has a line of JSON for the job, and then one for each update.
- *  (server_log.c writes the log; it also describes the line for the job.)
+/** The log of updates, in which a parameter server writes whose gradients it has applied, in order. It is for
+ *  asynchronous jobs, and for jobs with backup workers, whose order differs from run to run. The log has a line of JSON
+ *  for the job (made by server_log.c), and then one line for each update.
  *
  *      {"event":"begin","format":1,"server":0,"servers":2,"workers":3,"round":1,"step":0,"last_step":0,...}
  *      {"event":"update","step":1,"worker":2,"epoch":0,"batch":0,"read":0}
  *      {"event":"update","step":2,"worker":0,"epoch":0,"batch":0,"read":0}
  *
- *  After an update the variables of this server are at its `step`. With backup workers, consecutive updates with the
- *  same step make it together. The gradients were computed from batch `batch` of `epoch`, counted from 0, of the data
- *  of `worker`. They used the values that the variables had at step `read`. Other events:
+ *  `step` is the step of this server's variables after the update. With backup workers, consecutive lines `update` with
+ *  the same step are one update. `worker` has computed the gradients from batch `batch` of epoch `epoch` of its data,
+ *  both counted from 0, with the values of step `read`. Other events:
  *
- *      dropped  gradients that came too late: other workers had already made their step. Members as of an
- *               update, but `step` is the step at which they were dropped, and `read` is -1 if servers differed in it
+ *      dropped  gradients that came too late: other workers had already made their step. Members as of an update, but
+ *               `step` is the step at which they were dropped; `read` is -1 if servers had given values of different
+ *               steps
  *      late     gradients that came at the last step of the job and were dropped; members as of an update
  *      again    a new process of `worker` was started in place of an earlier one, at `step`
  *
@@ -62,15 +63,15 @@ void mst_update_writer_close(mst_update_writer *writer);
 
 typedef struct mst_update_log {
     char *path;
-    mst_logged_gradients *entry; /**< [num_entries]: first num_in_order in order, then those that came late */
+    mst_logged_gradients *entry; /**< [num_entries]: first num_in_order in order, then gradients that came late */
     int64_t num_updates, num_in_order, num_entries;
     int64_t next;   /**< of the replay: index of the next entry */
     int64_t *first; /**< [num_workers]: index of the first gradients of each worker; num_entries: none */
 } mst_update_log;
 
-/** Reads the file of server NUMBER in FOLDER, which must be of a job with the line HEAD. MST_NOT_FOUND or MST_IO if the
- *  file cannot be read. MST_CORRUPT, naming the line, if it is not such a file. MST_INVALID if it belongs to another
- *  job, or to one in which a task was started again. Free OUT also after an error. */
+/** Reads the file of server NUMBER in FOLDER. HEAD is the line `begin` that the file must have. MST_NOT_FOUND or MST_IO
+ *  if the file cannot be read. MST_CORRUPT, naming the line, if it is not a log of updates. MST_INVALID if it belongs
+ *  to another job, or to a job in which a task was started again. Free OUT also after an error. */
 MST_CHECKED mst_status mst_update_log_read(const char *folder, int32_t number, const json_t *head, mst_update_log *out);
 void mst_update_log_free(mst_update_log *log);
 

@@ -16,7 +16,7 @@ static mst_status status_of(PJRT_Error_Code code) {
         case PJRT_Error_Code_CANCELLED: return MST_CANCELLED;
         case PJRT_Error_Code_RESOURCE_EXHAUSTED: return MST_OUT_OF_MEMORY;
         case PJRT_Error_Code_UNIMPLEMENTED: return MST_UNIMPLEMENTED;
-        /* not MST_DEADLINE, which stands for the deadlines of this library */
+        /* not MST_DEADLINE, which means that a deadline of this library has passed */
         case PJRT_Error_Code_DEADLINE_EXCEEDED:
         case PJRT_Error_Code_ABORTED:
         case PJRT_Error_Code_DATA_LOSS:
@@ -156,7 +156,7 @@ mst_status mst_pjrt_stablehlo_version(const PJRT_Api *api, const PJRT_NamedValue
     return MST_OK;
 }
 
-/* What programs are written in: StableHLO 1.0 or later. Plugins need not say what they have. */
+/* Programs are written in StableHLO 1.0 or later. A plugin that does not report its version is accepted. */
 static mst_status check_stablehlo(const char *path, const PJRT_Api *api) {
     const PJRT_NamedValue *version;
     MST_TRY(mst_pjrt_stablehlo_version(api, &version));
@@ -173,7 +173,7 @@ static mst_status initialize(const char *path, const PJRT_Api *api) {
     return check_stablehlo(path, api);
 }
 
-/* The least size of the library FILE in bytes, according to its ELF header; 0: not known. */
+/* The least size that the library FILE has if it is complete, in bytes, by its ELF headers; 0: not known. */
 static long find_least_size(FILE *file) {
     ElfW(Ehdr) head;
     ElfW(Phdr) part;

@@ -19,23 +19,25 @@ enum {
  *  loaded, is no plugin, is too old or too new, or lacks a function that this module needs. */
 MST_CHECKED mst_status mst_pjrt_api_load(const char *path, PJRT_Api **out);
 
-/** Sets OUT to the COUNT attributes of the plugin, which stay valid; NULL and 0: it has none. */
+/** Sets OUT to the COUNT attributes of the plugin, which stay valid for ever; NULL and 0: it has none. */
 MST_CHECKED mst_status mst_pjrt_attributes(const PJRT_Api *api, const PJRT_NamedValue **out, size_t *count);
 /** Sets OUT to the version of StableHLO that the plugin supports, a list of at least one number; NULL: not known. */
 MST_CHECKED mst_status mst_pjrt_stablehlo_version(const PJRT_Api *api, const PJRT_NamedValue **out);
 
-/** Writes TEXT of SIZE bytes (NULL: none) to OUT as one line, cut off if it does not fit into ROOM bytes. */
+/** Writes TEXT of SIZE bytes to OUT as one line, ended by a zero byte and cut off if it does not fit into ROOM bytes.
+ *  TEXT may be NULL: the line is empty. */
 void mst_pjrt_line(const char *text, size_t size, char *out, size_t room);
 
-/** The code of ERROR, which is not NULL; PJRT_Error_Code_INTERNAL: the plugin does not say. */
+/** The code of ERROR, which is not NULL; PJRT_Error_Code_INTERNAL if the plugin cannot give the code. */
 PJRT_Error_Code mst_pjrt_error_code(const PJRT_Api *api, PJRT_Error *error);
-/** Frees ERROR, which is not NULL, and returns the status that it stands for. Writes its message, one line, to
- *  MESSAGE. */
+/** Frees ERROR, which is not NULL, and returns its code as a status. Writes its message, one line, to MESSAGE. Records
+ *  no error. */
 mst_status mst_pjrt_error_take(const PJRT_Api *api, PJRT_Error *error, char message[MST_PJRT_MESSAGE]);
-/** Advice for the user after an error of the plugin with STATUS, to be appended to the message: ": " and a sentence;
- *  "": there is none. */
+/** Advice for the user after an error of the plugin with STATUS, to be appended to the message: ": " and the advice; ""
+ *  if there is none. */
 const char *mst_pjrt_advice(mst_status status);
-/** Frees ERROR and records it; the message begins with WHAT, such as "making a client". MST_OK: ERROR is NULL. */
+/** Frees ERROR, records it as the thread's error, and returns its status. The message begins with WHAT, such as "making
+ *  a client". MST_OK if ERROR is NULL. */
 MST_CHECKED mst_status mst_pjrt_check(const PJRT_Api *api, PJRT_Error *error, const char *what);
 /** Frees ERROR without recording it. NULL is allowed. */
 void mst_pjrt_error_drop(const PJRT_Api *api, PJRT_Error *error);

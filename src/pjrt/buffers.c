@@ -18,12 +18,12 @@ struct mst_pjrt_buffer {
     mst_pjrt_job *maker;
 };
 
-/* A device: its domain, and the buffers there. */
+/* The memory of one logical device: its domain, and the table of its buffers. */
 typedef struct device_memory {
-    mst_domain domain; /* first: the memory of a device is its domain */
+    mst_domain domain; /* first member, so a pointer to the domain points to the device_memory too */
     mst_pjrt_client *client;
     PJRT_Device *device;
-    pthread_mutex_t lock; /* of `names` */
+    pthread_mutex_t lock; /* guards `names` */
     mst_named_memory names;
     struct device_memory *next;
 } device_memory;
@@ -137,10 +137,10 @@ mst_pjrt_buffer *mst_pjrt_buffer_take(mst_domain *domain, const void *data) {
 mst_status mst_pjrt_buffer_put(mst_domain *domain, void *data, mst_pjrt_buffer *buffer) {
     device_memory *memory = (device_memory *)domain;
     pthread_mutex_lock(&memory->lock);
-    /* before others can find it, as it may be in its own place */
+    /* before the put, which may release the same buffer if it is at this address already */
     atomic_fetch_add(&buffer->references, 1);
     const bool done = mst_named_memory_put(&memory->names, data, mst_pjrt_buffer_bytes(buffer), buffer);
-    if (!done) atomic_fetch_sub(&buffer->references, 1); /* which is not the last */
+    if (!done) atomic_fetch_sub(&buffer->references, 1); /* the caller still has one */
     pthread_mutex_unlock(&memory->lock);
     return done ? MST_OK : MST_NO_MEMORY("for the name of a value");
 }
@@ -190,7 +190,7 @@ static mst_status find_source(mst_domain *from, const mst_array *src, mst_pjrt_b
     return MST_FAIL(MST_INTERNAL, "%s: a copy of a part of an array", from->type->name);
 }
 
-/* Starts to copy X to TO, row by row, whatever its layout on the device. */
+/* Starts to copy X to TO in row-major order, whatever the layout on the device is. EVENT reports the end. */
 static mst_status start_copy_out(const mst_pjrt_buffer *x, const mst_shape *shape, void *to, PJRT_Event **event) {
     int64_t order[MST_MAX_NDIM + 1];
     for (int i = 0; i < shape->ndim; i++) order[i] = shape->ndim - 1 - i;
@@ -209,7 +209,7 @@ static mst_status start_copy_out(const mst_pjrt_buffer *x, const mst_shape *shap
     return MST_OK;
 }
 
-/* Waits for a copy that has been started to memory of JOBS. */
+/* Waits for a copy that has been started to the memory of JOBS, then copies its BYTES to TO. */
 static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, int64_t deadline) {
     if (!mst_pjrt_jobs_wait(jobs, deadline, false))
         return MST_FAIL(MST_DEADLINE, "waited too long for a value: it is stuck, or the timeout is too short");
@@ -223,7 +223,8 @@ static mst_status finish_copy_out(mst_pjrt_jobs *jobs, void *to, size_t bytes, i
     return status;
 }
 
-/* The plugin writes to memory that belongs to the job, because the caller may have given up by then. */
+/* The plugin writes to memory of the list of jobs, not to dst->data: the caller may free that after a deadline, while
+ * the plugin still writes. */
 static mst_status copy_out(const mst_array *dst, const mst_pjrt_buffer *x, int64_t deadline) {
     const size_t bytes = mst_pjrt_buffer_bytes(x);
     PJRT_Event *event;
@@ -270,7 +271,8 @@ static mst_status copy_between(device_memory *to, const mst_array *dst, const ms
     return status;
 }
 
-/* From one device to another. A buffer never changes, so logical devices of one of the plugin's share it. */
+/* Copies from one device to another. Logical devices that share a device of the plugin share the buffer, because a
+ * buffer never changes. */
 static mst_status copy_over(mst_domain *to, const mst_array *dst, mst_domain *from, mst_pjrt_buffer *x,
                             int64_t deadline) {
     device_memory *there = (device_memory *)to;

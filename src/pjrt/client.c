@@ -14,7 +14,7 @@
 
 const mst_registrar *mst_pjrt_host;
 
-/* The work of the errand: to make CLIENT with the plugin at PATH. */
+/* The argument of the errand, which makes CLIENT with the plugin at PATH. */
 typedef struct making {
     mst_pjrt_client *client;
     char path[MST_PJRT_PATH];
@@ -22,13 +22,13 @@ typedef struct making {
 
 /* ---- on the errand's thread ---- */
 
-/* Whether a plugin may give ERROR for an option that it does not know. */
+/* Whether ERROR may mean that the plugin does not know an option. */
 static bool is_of_option(const PJRT_Api *api, PJRT_Error *error) {
     const PJRT_Error_Code code = mst_pjrt_error_code(api, error);
     return code == PJRT_Error_Code_INVALID_ARGUMENT || code == PJRT_Error_Code_UNIMPLEMENTED;
 }
 
-/* Takes ERROR, with which the client was not made. */
+/* Frees ERROR, because of which the client was not made, and records it. */
 static mst_status report_creation(const mst_pjrt_client *x, PJRT_Error *error) {
     char message[MST_PJRT_MESSAGE];
     const mst_status status = mst_pjrt_error_take(x->api, error, message);
@@ -36,8 +36,8 @@ static mst_status report_creation(const mst_pjrt_client *x, PJRT_Error *error) {
                     x->kind->advice);
 }
 
-/* Makes the client with its option, or without it if the plugin does not know it. The option that lists the devices is
- * always passed. */
+/* Makes the client with kind->option, or without that option if the plugin does not know it. The option that lists the
+ * visible devices is passed in both cases. */
 static mst_status create_client(mst_pjrt_client *x) {
     enum { MOST_OPTIONS = 2 };
     PJRT_NamedValue option[MOST_OPTIONS];
@@ -131,7 +131,7 @@ static mst_status make_client(void *context) {
     return status;
 }
 
-/* ---- the others ---- */
+/* ---- on the threads that need the client ---- */
 
 static mst_status start_making(mst_pjrt_client *x) {
     static const mst_errand_type type = {make_client, free};
@@ -144,8 +144,8 @@ static mst_status start_making(mst_pjrt_client *x) {
     return status;
 }
 
-/* Makes the client if there is none, with the COUNT devices that VISIBLE lists; 0: all. A second caller waits for the
- * first one, at most as long. */
+/* Makes the client if there is none, with the COUNT devices that VISIBLE lists; COUNT 0: with all devices. Called under
+ * the client's lock, so a second caller waits until the first one is done. */
 static mst_status need_client(mst_pjrt_client *x, const int64_t *visible, int count) {
     static const int64_t patience = 180000000000; /* ns; the first start of a driver takes many seconds */
     const mst_backend_services *services = mst_pjrt_host->services;

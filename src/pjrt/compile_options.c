@@ -1,4 +1,4 @@
-/* The message has few members, so it is written here:
+/* The message has few fields, so it is encoded by hand, without a protobuf library:
  *
  *     executable_build_options = 3: { num_replicas = 4: 1, num_partitions = 5: 1 }
  *     compile_portable_executable = 4: true
@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-/* The byte before a member: its number, and what follows. */
+/* The byte before a field of the message: the field's number, and its wire type. NUMBER is a varint; BYTES is a length
+ * and so many bytes. */
 enum { NUMBER = 0, BYTES = 2 };
 #define MEMBER(number, what) (char)((number) << 3 | (what))
 
 static size_t add_flag(const mst_pjrt_flag *flag, char *out, size_t room) {
-    enum { MOST_NAME = 100 }; /* sizes of one byte are below 128 */
+    enum { MOST_NAME = 100 }; /* so every length is below 128, and takes one byte */
     const size_t name = strlen(flag->name);
     const char value[] = {MEMBER(2, BYTES), 2, MEMBER(2, NUMBER), (char)flag->value};
     const size_t inside = 2 + name + sizeof value;

@@ -1,4 +1,4 @@
-/** The options of a compilation, as a message that plugins read: CompileOptionsProto of XLA. */
+/** The options of a compilation as XLA's protobuf message CompileOptionsProto, the form in which plugins take them. */
 #ifndef MUSTER_PJRT_COMPILE_OPTIONS_H
 #define MUSTER_PJRT_COMPILE_OPTIONS_H
 

@@ -14,7 +14,7 @@ static mst_status find_platform(const mst_pjrt_client *x, mst_device_info *out) 
     return MST_OK;
 }
 
-/* Appends to the versions of OUT. */
+/* Appends BEFORE and VERSION to out->versions, after a comma. */
 static void add_version(mst_device_info *out, const char *before, const char *version) {
     const size_t used = strlen(out->versions);
     snprintf(out->versions + used, sizeof out->versions - used, "%s%s%s", used ? ", " : "", before, version);

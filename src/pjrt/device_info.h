@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 
-/** mst_device_type.describe, for devices of plugins. */
+/** `describe` of mst_device_type (device/device.h) for devices of plugins. */
 MST_CHECKED mst_status mst_pjrt_describe(const mst_domain *domain, mst_device_info *out);
 
 #endif

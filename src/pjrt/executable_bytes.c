@@ -30,7 +30,7 @@ static mst_status copy_bytes(const PJRT_Api *api, PJRT_Executable *executable, v
                                            .executable = executable};
     PJRT_Error *error = api->PJRT_Executable_Serialize(&args);
     mst_pjrt_error_drop(api, error);
-    if (error) return MST_OK; /* it can still be used */
+    if (error) return MST_OK; /* the executable can still be run */
     *size = args.serialized_bytes_size;
     *data = malloc(*size + 1);
     if (*data) memcpy(*data, args.serialized_bytes, *size);

@@ -7,8 +7,8 @@
 
 #include "pjrt/client.h"
 
-/** Sets *DATA to the SIZE bytes of EXECUTABLE, which the caller frees with free(); NULL: the plugin cannot give them,
- *  or cannot load them. */
+/** Sets *DATA to the *SIZE bytes of EXECUTABLE, which the caller frees with free(). *DATA is NULL, with status MST_OK,
+ *  if the plugin cannot convert executables to bytes or back. */
 MST_CHECKED mst_status mst_pjrt_executable_save(const mst_pjrt_client *client, PJRT_LoadedExecutable *executable,
                                                 void **data, size_t *size);
 /** Loads the SIZE bytes of an executable. MST_CORRUPT if the plugin refuses them. */

@@ -10,14 +10,14 @@
 
 #include "base/no_memory.h"
 
-/* Where a Python environment, or a folder into which packages were unpacked, has its packages. */
+/* Where the packages are in a folder: directly there if they were only unpacked, else as in a Python environment. */
 #define PACKAGES "{,lib/python3*/site-packages/,lib64/python3*/site-packages/}"
 
 static mst_status too_long(const char *path) {
     return MST_FAIL(MST_INVALID, "MUSTER_PJRT_PLUGIN: the path '%.100s...' is too long: name a link to it", path);
 }
 
-/* Writes FOLDER so that glob takes it as it is. */
+/* Writes FOLDER with its special characters escaped for glob. False if OUT, of SIZE bytes, is too small. */
 static bool quote(const char *folder, char *out, size_t size) {
     size_t used = 0;
     for (; *folder && used + 2 < size; folder++) {
@@ -28,7 +28,7 @@ static bool quote(const char *folder, char *out, size_t size) {
     return !*folder;
 }
 
-/* Adds the files at PLACE of FOLDER to FOUND. */
+/* Adds the files in FOLDER that match the pattern PLACE to FOUND. */
 static mst_status look_at(const char *folder, const char *place, bool is_first, glob_t *found) {
     char quoted[MST_PJRT_PATH], pattern[2 * MST_PJRT_PATH];
     if (!quote(folder, quoted, sizeof quoted)) return too_long(folder);
@@ -37,7 +37,7 @@ static mst_status look_at(const char *folder, const char *place, bool is_first, 
     return failed == GLOB_NOSPACE ? MST_NO_MEMORY("to look for a plugin") : MST_OK;
 }
 
-/* lib64 may be a link to lib: a file that was found twice is one file. */
+/* Whether A and B are the same file: lib64 may be a link to lib, so a file may be found twice. */
 static bool is_same(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
@@ -82,7 +82,7 @@ mst_status mst_pjrt_find_plugin(const char *type, const char *const *places, cha
     if (stat(named, &info))
         return MST_FAIL(MST_UNAVAILABLE, "MUSTER_PJRT_PLUGIN: '%s': %s: name a plugin of PJRT", named, strerror(errno));
     if (S_ISDIR(info.st_mode)) return look_in(type, named, places, path);
-    /* with a slash, or it would be looked for among the system's libraries */
+    /* a slash is needed: dlopen searches the system's folders for a name without one */
     if ((size_t)snprintf(path, MST_PJRT_PATH, "%s%s", strchr(named, '/') ? "" : "./", named) < MST_PJRT_PATH)
         return MST_OK;
     return too_long(named);

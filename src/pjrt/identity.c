@@ -1,6 +1,6 @@
 /* Plugins say little about themselves: the version of the plugin for CPUs is "cpu". So the text of a plugin has a hash
  * of its attributes and of samples of its file. Samples suffice, because the files of two versions differ in nearly all
- * places. Flags of the compiler in the environment are in it too: with others it makes other programs. */
+ * places. The hash also covers the compiler's flags in the environment, because other flags give other programs. */
 #include "pjrt/identity.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static mst_status hash_file(const char *path, uint64_t *hash) {
     return MST_OK;
 }
 
-/* Where the processor is the device, programs are compiled for its instructions and for the number of its threads. */
+/* Adds the instructions and the number of threads of this machine's processor to HASH. Programs for the processor are
+ * compiled for both. */
 static uint64_t hash_processor(uint64_t hash) {
     enum { LONGEST = 8192 };
     char line[LONGEST];
@@ -51,7 +52,7 @@ static uint64_t hash_processor(uint64_t hash) {
     return hash;
 }
 
-/* The flags in a file, if TEXT names one, as XLA_FLAGS may. */
+/* Adds the contents of a file of flags to HASH, if TEXT is its path. XLA_FLAGS may name such a file. */
 static uint64_t hash_flag_file(uint64_t hash, const char *text) {
     char part[1024];
     size_t size;
@@ -62,7 +63,7 @@ static uint64_t hash_flag_file(uint64_t hash, const char *text) {
     return hash;
 }
 
-/* Compilers read these variables when the client is made. One that is not set, or empty, is as if it did not exist. */
+/* Adds the environment variables that compilers read when the client is made. An empty variable counts as not set. */
 static uint64_t hash_environment(uint64_t hash) {
     static const char *const names[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -117,7 +118,7 @@ static mst_status find_kind(const PJRT_Api *api, PJRT_Device *device, char kind[
     return MST_OK;
 }
 
-/* A program is compiled once for all devices, so they are of one kind. */
+/* Sets x->device_kind. Fails if the devices differ in kind, because a program is compiled once for all of them. */
 static mst_status find_kinds(mst_pjrt_client *x, const char *path) {
     MST_TRY(find_kind(x->api, x->device[0], x->device_kind));
     for (int i = 1; i < x->num_devices; i++) {

@@ -13,9 +13,9 @@
 
 struct mst_pjrt_jobs {
     const PJRT_Api *api;
-    pthread_mutex_t lock; /* of all below, and of what events change in jobs */
+    pthread_mutex_t lock; /* guards the members below, and the members of jobs that events change */
     pthread_cond_t ended; /* no job is running */
-    int64_t references;   /* the owner, and each job that is running or is never freed */
+    int64_t references;   /* one of the owner, and one of each job that is running or is never freed */
     _Atomic int64_t running;
     void *memory;
     int64_t count;
@@ -44,7 +44,7 @@ static void forget_jobs(mst_pjrt_jobs *x) {
     }
 }
 
-/* Drops a reference. Called under the lock, which it releases. */
+/* Releases the lock, which the caller holds, and drops a reference. */
 static void unlock_and_drop(mst_pjrt_jobs *x) {
     const bool is_last = --x->references == 0;
     pthread_mutex_unlock(&x->lock);
@@ -86,8 +86,8 @@ static void release_causes(mst_pjrt_job *job) {
     job->num_causes = 0;
 }
 
-/* Causes of causes go with the last job that needs them: no more of them than there are programs in a step, as state is
- * made by jobs that have succeeded. */
+/* Releases the causes too, and by recursion their causes. The depth is at most the number of programs in a step: state
+ * from earlier steps was made by jobs that have succeeded, and these are no causes. */
 void mst_pjrt_job_release(mst_pjrt_job *job) {
     if (!job || atomic_fetch_sub(&job->references, 1) > 1) return;
     release_causes(job);
@@ -98,7 +98,7 @@ void mst_pjrt_job_release(mst_pjrt_job *job) {
 mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *x, int64_t i, int32_t node, int most_causes) {
     mst_pjrt_job *job = calloc(1, sizeof *job + (size_t)most_causes * sizeof(mst_pjrt_job *));
     if (!job) return NULL;
-    job->references = 2; /* the list, and the thread that ends it */
+    job->references = 2; /* one of the list, and one that is dropped when the job ends */
     job->node = node;
     job->jobs = x;
     job->pending = 1;
@@ -127,7 +127,7 @@ static void keep_error(mst_pjrt_job *job, PJRT_Error *error) {
     job->message = strdup(message);
 }
 
-/* JOB has succeeded. It has not run before those had ended whose results it uses. */
+/* Sets the times of JOB, which has succeeded. It cannot have run before its causes had ended. */
 static void note_times(mst_pjrt_job *job) {
     for (int i = 0; i < job->num_causes; i++) {
         const mst_pjrt_job *cause = job->cause[i];
@@ -136,7 +136,7 @@ static void note_times(mst_pjrt_job *job) {
     job->ended = mst_pjrt_host->services->clock_now();
 }
 
-/* One event of JOB has come; ERROR is NULL if it succeeded. */
+/* Counts one event of JOB, or its launch, and ends JOB with the last one. ERROR is NULL if the event has succeeded. */
 static void advance_job(mst_pjrt_job *job, PJRT_Error *error) {
     mst_pjrt_jobs *x = job->jobs;
     pthread_mutex_lock(&x->lock);
@@ -159,16 +159,16 @@ void mst_pjrt_job_launched(mst_pjrt_job *job) {
     advance_job(job, NULL);
 }
 
-/* An event has come, on a thread of the plugin. */
+/* The callback of an event. The plugin calls it on one of its threads. */
 static void come(PJRT_Error *error, void *context) {
     struct mst_pjrt_event *e = context;
     mst_pjrt_event_drop(e->job->jobs->api, e->event);
     advance_job(e->job, error);
 }
 
-/* Never frees JOB and its list. */
+/* Keeps a reference to JOB and to its list for ever. */
 static void keep_for_ever(mst_pjrt_job *job) {
-    static _Atomic(mst_pjrt_job *) kept; /* a list, so that leak checkers find them */
+    static _Atomic(mst_pjrt_job *) kept; /* a linked list of these jobs, so that leak checkers can reach them */
     if (job->is_kept) return;
     job->is_kept = true;
     mst_pjrt_job_retain(job);
@@ -183,7 +183,7 @@ void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     mst_pjrt_jobs *x = job->jobs;
     pthread_mutex_lock(&x->lock);
     struct mst_pjrt_event *e = job->event;
-    while (e->event) e++; /* there are as many as can be expected */
+    while (e->event) e++; /* one is free, since at most MST_PJRT_EVENTS are expected */
     *e = (struct mst_pjrt_event){job, event};
     job->pending++;
     pthread_mutex_unlock(&x->lock);
@@ -192,11 +192,11 @@ void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event) {
     PJRT_Error *error = x->api->PJRT_Event_OnReady(&args);
     if (!error) return;
     keep_for_ever(job);
-    come(error, e); /* the plugin will not call back */
+    come(error, e); /* the plugin will not call it */
 }
 
-/* Whether CAUSE has failed. A plugin may report the failure of a program before that of the program it depends on. So
- * this waits for a cause that still runs, in at most *TURNS turns. */
+/* Whether CAUSE has failed. A plugin may report the failure of a program before the failure of its cause. So this waits
+ * while CAUSE is still running, for at most *TURNS turns of 0.2 ms, and subtracts them from *TURNS. */
 static bool cause_has_failed(const mst_pjrt_job *cause, int *turns) {
     enum { MICROSECONDS = 200 };
     for (; *turns > 0 && atomic_load(&cause->state) == MST_PJRT_RUNNING; (*turns)--) usleep(MICROSECONDS);
@@ -208,7 +208,7 @@ const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job) {
     for (int i = 0; i < job->num_causes; i++)
         if (cause_has_failed(job->cause[i], &turns)) {
             job = job->cause[i];
-            i = -1; /* from its first */
+            i = -1; /* go on with the first cause of this job */
         }
     return job;
 }
@@ -220,7 +220,7 @@ mst_status mst_pjrt_job_report(const mst_pjrt_job *job, const char *what) {
 
 /* ---- waiting ---- */
 
-/* Whether no job is running, within some microseconds. */
+/* Spins for some microseconds at most; true as soon as no job is running. */
 static bool spin_for_end(const mst_pjrt_jobs *x) {
     enum { TURNS = 2000 };
     for (int i = 0; i < TURNS; i++)
@@ -228,8 +228,8 @@ static bool spin_for_end(const mst_pjrt_jobs *x) {
     return false;
 }
 
-/* Waits a tenth of a second at most, because a clock that a test has replaced does not wake this thread. False:
- * DEADLINE has passed. Called under the lock. */
+/* Waits a tenth of a second at most, then the caller looks again: a test may replace the clock, and the replaced clock
+ * does not wake this thread. False: DEADLINE has passed. Called under the lock. */
 static bool wait_until(mst_pjrt_jobs *x, int64_t deadline) {
     enum { MOST = 100000000 };
     const int64_t left = deadline - mst_pjrt_host->services->clock_now();

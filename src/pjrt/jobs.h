@@ -1,11 +1,11 @@
-/** Jobs of devices: programs and copies, which a plugin runs after the call that has started them has returned.
+/** Jobs: programs and copies that a plugin runs asynchronously, after the call that starts them has returned.
  *
- *  A plugin signals the end of a job by events. For each event it calls a function of this file on a thread of its own,
- *  perhaps late, perhaps never. So jobs and lists of jobs count their references. The owner of a list may leave it at
- *  any time: its memory is freed when the last job of it has ended.
+ *  A plugin signals the end of a job by events. For each event it calls a function of jobs.c on one of the plugin's
+ *  threads, perhaps late, perhaps never. So jobs and lists of jobs count their references. The owner of a list may
+ *  leave it at any time: the list is freed when its last job has ended.
  *
- *  If a job fails, so do those that use its results, on other devices too. To find the first that has failed, each job
- *  keeps those whose results it uses and that had not ended when it was started. */
+ *  If a job fails, the jobs that use its results fail too, also on other devices. To find the first one that has
+ *  failed, each job keeps its causes: the jobs whose results it uses and that had not succeeded when it was started. */
 #ifndef MUSTER_PJRT_JOBS_H
 #define MUSTER_PJRT_JOBS_H
 
@@ -25,11 +25,11 @@ typedef struct mst_pjrt_job {
     _Atomic int references;
     _Atomic mst_pjrt_job_state state;
     int32_t node;      /**< node of the plan that it runs; -1: a copy */
-    int64_t began;     /**< for a trace: when it was started, and after its end when it could run; 0: no trace asks */
-    int64_t ended;     /**< when it had succeeded; 0: not asked, or not yet */
+    int64_t began;     /**< for a trace: when it was started; after its success: when it could run; 0: not traced */
+    int64_t ended;     /**< for a trace: when it had succeeded; 0: not traced, or not yet */
     int32_t word;      /**< the word of faults; not 0: a check in the program has failed, and so has the job */
     mst_status status; /**< MST_OK if only the word of faults says that it failed */
-    char *message;     /**< of the error; NULL: there was no memory for it */
+    char *message;     /**< the plugin's error; NULL: there is none, or there was no memory for it */
     /* used by jobs.c only */
     mst_pjrt_jobs *jobs;
     int pending; /* number of events still to come, plus 1 until it is launched */
@@ -40,45 +40,49 @@ typedef struct mst_pjrt_job {
         PJRT_Event *event;
     } event[MST_PJRT_EVENTS];
     int num_causes;
-    struct mst_pjrt_job *cause[]; /* jobs whose results it uses */
+    struct mst_pjrt_job *cause[]; /* jobs whose results it uses, with a reference to each */
 } mst_pjrt_job;
 
-/** Makes a list of COUNT jobs that are not started yet, with BYTES of memory that live as long as the list. NULL: no
- *  memory. API is the plugin's. */
+/** Makes a list of COUNT jobs that are not started yet, and BYTES of memory that is freed with the list. NULL: memory
+ *  ran out. API is the table of the plugin's functions. */
 mst_pjrt_jobs *mst_pjrt_jobs_create(const PJRT_Api *api, int64_t count, size_t bytes);
-/** The owner leaves it. NULL is allowed. */
+/** Drops the owner's reference. NULL is allowed. */
 void mst_pjrt_jobs_leave(mst_pjrt_jobs *jobs);
+/** The memory that mst_pjrt_jobs_create has allocated for the owner of the list. */
 void *mst_pjrt_jobs_memory(const mst_pjrt_jobs *jobs);
-/** Forgets all jobs. Returns false and does nothing if an event of a job is still to come. */
+/** Releases all jobs of the list, so that they can be started again. Returns false and changes nothing if a job has not
+ *  ended. */
 bool mst_pjrt_jobs_reset(mst_pjrt_jobs *jobs);
 
-/** Starts job I of NODE, which uses the results of at most MOST_CAUSES jobs; NULL: no memory. The list has a reference.
- *  mst_pjrt_job_launched must follow. */
+/** Makes job I of the list, which runs NODE and uses the results of at most MOST_CAUSES jobs. NULL: memory ran out. The
+ *  result is valid until the list is reset or freed, or I is started again. mst_pjrt_job_launched must follow. */
 mst_pjrt_job *mst_pjrt_job_start(mst_pjrt_jobs *jobs, int64_t i, int32_t node, int most_causes);
-/** Notes that JOB uses a result of CAUSE. NULL: that result is computed. */
+/** Notes that JOB uses a result of CAUSE. CAUSE may be NULL: that result is computed already. */
 void mst_pjrt_job_use(mst_pjrt_job *job, mst_pjrt_job *cause);
-/** JOB does not end before EVENT, which now belongs to it. Call it at most MST_PJRT_EVENTS times for a job. If the
- *  plugin refuses a callback for EVENT, the job fails. Then it is not known when the plugin writes to the job's word or
- *  to the memory of its list, so these are never freed. */
+/** Makes the end of JOB wait for EVENT, which JOB now owns. Call it at most MST_PJRT_EVENTS times for a job. If the
+ *  plugin refuses a callback for EVENT, the job fails. The job and its list are then never freed, because the plugin
+ *  may still write to the job's word or to the list's memory. */
 void mst_pjrt_job_expect(mst_pjrt_job *job, PJRT_Event *event);
-/** Marks JOB as launched: it ends with the last event that it expects. */
+/** Marks JOB as launched: no more events will be expected, and it ends with the last of them. */
 void mst_pjrt_job_launched(mst_pjrt_job *job);
 mst_pjrt_job *mst_pjrt_job_retain(mst_pjrt_job *job);
-/** NULL is allowed. */
+/** Drops a reference. NULL is allowed. */
 void mst_pjrt_job_release(mst_pjrt_job *job);
-/** Records the error of JOB, whose status is not MST_OK; the message begins with WHAT: "copying to the host". */
+/** Records the error of JOB, whose status is not MST_OK, and returns it. The message begins with WHAT, such as "copying
+ *  to the host". */
 MST_CHECKED mst_status mst_pjrt_job_report(const mst_pjrt_job *job, const char *what);
-/** The first cause of the failure of JOB: a failed job whose results it uses, directly or through others, that uses no
- *  result of a failed job itself; or else JOB. Waits a second at most. */
+/** The first cause of the failure of JOB: follows failed causes from JOB to a job that has no failed cause, which may
+ *  be JOB itself. Waits a second at most for causes that have not ended. JOB keeps the result alive. */
 const mst_pjrt_job *mst_pjrt_job_root(const mst_pjrt_job *job);
 
-/** When job I could run, since all that it uses was there, and when it had ended. False: no trace asks, or it has not
- *  succeeded. */
+/** Sets BEGAN to the time from which job I could run, because it was started and all that it uses was computed, and
+ *  ENDED to the time at which it had ended. False: the job is not traced, or has not succeeded. */
 bool mst_pjrt_jobs_times(mst_pjrt_jobs *jobs, int64_t i, int64_t *began, int64_t *ended);
-/** Waits until all jobs that have been started have ended, at most until DEADLINE (mst_backend_services); with SPIN it
- *  spins for a moment before it sleeps. False: some have not ended. Several threads may call it at once. */
+/** Waits until all jobs that have been started have ended, at most until DEADLINE, a time of clock_now in
+ *  mst_backend_services. With SPIN it spins for a moment before it sleeps. False: some have not ended. Several threads
+ *  may call it at once. */
 bool mst_pjrt_jobs_wait(mst_pjrt_jobs *jobs, int64_t deadline, bool spin);
-/** The first job in STATE, with a reference for the caller; NULL: there is none. */
+/** The job in STATE with the lowest number in the list, with a reference for the caller; NULL: there is none. */
 mst_pjrt_job *mst_pjrt_jobs_first(mst_pjrt_jobs *jobs, mst_pjrt_job_state state);
 
 #endif

@@ -13,15 +13,16 @@
 #include "run/backend.h"
 #include "run/errand.h"
 
-/* The result of the errand that compiles a text. All of it belongs to the errand, the text too. */
+/* The argument and the result of the errand that compiles a text. The errand owns it, with all that it points to except
+ * the client. */
 typedef struct compilation {
     const mst_pjrt_client *client;
     char *text;
     PJRT_LoadedExecutable *loaded;
-    PJRT_Executable *described; /* the same, of which the lists below are a part; NULL: not known */
+    PJRT_Executable *described; /* description of `loaded`, which owns the lists below; NULL: none was got */
     size_t num_results;
-    const PJRT_Buffer_Type *type; /* by result; NULL: the plugin does not say */
-    const int64_t *dim;           /* of all results, one after another; NULL likewise */
+    const PJRT_Buffer_Type *type; /* by result; NULL: the plugin does not say, as for the next two */
+    const int64_t *dim;           /* the dimensions of all results, one result after another */
     const size_t *ndim;           /* by result */
     int64_t temporary, code;      /* memory, in bytes; 0: the plugin does not say */
 } compilation;
@@ -29,10 +30,10 @@ typedef struct compilation {
 struct mst_pjrt_executable {
     const mst_pjrt_client *client;
     mst_errand *errand;
-    compilation *compiled; /* the errand's */
+    compilation *compiled; /* owned by the errand */
     int64_t uses;
-    bool has_failed;   /* to compile: the next who asks for the text tries again */
-    uint64_t last_use; /* counts the times at which an executable was no longer used */
+    bool has_failed;   /* it could not be compiled: the next mst_pjrt_executable_get of the text compiles again */
+    uint64_t last_use; /* when `uses` last became 0, as a number that rises with each such time */
     struct mst_pjrt_executable *next;
 };
 
@@ -42,8 +43,8 @@ static int num_unused;
 
 /* ---- on the errand's thread ---- */
 
-/* Compiling takes a core and much memory. So at most as many texts are compiled at the same time as the processor has
- * threads, but at least two. */
+/* Compiling a text takes a core and much memory. So at most max(2, threads of the processor) texts are compiled at the
+ * same time. */
 static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_ended = PTHREAD_COND_INITIALIZER;
 static int num_turns;
@@ -63,7 +64,7 @@ static void end_turn(void) {
     pthread_mutex_unlock(&turn_lock);
 }
 
-/* The plugin does not compile a text. */
+/* Frees ERROR, because of which the plugin has not compiled a text, and records it. */
 static mst_status report_refused(const PJRT_Api *api, PJRT_Error *error) {
     char message[MST_PJRT_MESSAGE];
     const mst_status status = mst_pjrt_error_take(api, error, message);
@@ -72,7 +73,7 @@ static mst_status report_refused(const PJRT_Api *api, PJRT_Error *error) {
                     *advice ? advice : ": try another version of the plugin; --dump-plan stablehlo shows the program");
 }
 
-/* A text that is compiled here, and how. */
+/* A text to be compiled in this process, and the result. */
 typedef struct order {
     const mst_pjrt_client *client;
     const mst_executable_source *source;
@@ -118,7 +119,7 @@ static void destroy_loaded(const PJRT_Api *api, PJRT_LoadedExecutable *loaded) {
     if (loaded) mst_pjrt_error_drop(api, api->PJRT_LoadedExecutable_Destroy(&args));
 }
 
-/* Gives c->loaded: found on disk, got from another task, or compiled. */
+/* Sets c->loaded to the executable of c->text: found on disk, got from another task, or compiled here. */
 static mst_status make_executable(compilation *c) {
     char options[MST_PJRT_OPTIONS];
     size_t options_size, size = 0;
@@ -134,7 +135,7 @@ static mst_status make_executable(compilation *c) {
         .source = source, .device_type = c->client->kind->name, .compile = compile_order, .context = &here};
     mst_status status = mst_pjrt_host->services->executable_make(&make, &data, &size);
     if (!status && data) status = mst_pjrt_executable_load(c->client, data, size, &c->loaded);
-    if (status == MST_CORRUPT && data) { /* compiled anew */
+    if (status == MST_CORRUPT && data) { /* the plugin refuses the bytes that were found, so the text is compiled */
         free(data);
         data = NULL;
         make.refused = true;
@@ -169,7 +170,7 @@ mst_status mst_pjrt_executable_compile(mst_pjrt_client *client, const mst_execut
     return status;
 }
 
-/* Finds the types of the results. Types that the plugin does not report are not checked. */
+/* Finds the number of the results, and their types and shapes if the plugin reports them. */
 static mst_status describe_results(compilation *c) {
     const PJRT_Api *api = c->client->api;
     PJRT_LoadedExecutable_GetExecutable_Args get = {.struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
@@ -284,8 +285,8 @@ mst_status mst_pjrt_executable_get(const mst_pjrt_client *client, const char *te
     return status;
 }
 
-/* Takes an executable that is not used out of the table: one that has failed, else the one that has not been used for
- * the longest time. */
+/* Takes an unused executable out of the table: one that has failed, else the least recently used one. NULL: none is
+ * unused. */
 static mst_pjrt_executable *take_unused(void) {
     mst_pjrt_executable **found = NULL;
     for (mst_pjrt_executable **at = &executables; *at; at = &(*at)->next) {

@@ -1,6 +1,6 @@
-/* The module `pjrt`: devices of the types xla (the plugin for CPUs, for tests), gpu and tpu, by plugins of PJRT, the
- * interface of XLA's runtimes. A plugin is loaded when the first device of a process is made, and not with the module:
- * a task without devices of such a type plans for the devices of others. */
+/* The module `pjrt`: devices of the types xla (the plugin for CPUs, for tests), gpu and tpu. They are driven by plugins
+ * of PJRT, the interface of XLA's runtimes. A plugin is loaded when the first device of its type is made, and not with
+ * the module: a task that has no such devices needs the module too, to plan for the devices of other tasks. */
 #include <stdlib.h>
 
 #include "pjrt/buffers.h"
@@ -11,9 +11,9 @@
 
 /* ---- types of devices ---- */
 
-/* The client for CPUs has a fixed number of devices, so that its programs are the same for any number of logical ones:
- * it has as many threads as devices or, if there are more of these, as cores. Two show what copies between devices
- * do. */
+/* The client for CPUs has max(devices, cores) threads, and programs depend on the number of threads. So its number of
+ * devices is fixed: programs are then the same for any number of logical devices. It is two, so that tests copy between
+ * devices. */
 static const mst_pjrt_kind xla_kind = {
     .name = "xla",
     .platforms = (const char *const[]){"cpu", NULL},
@@ -25,11 +25,12 @@ static const mst_pjrt_kind xla_kind = {
                .int64_value = 2,
                .value_size = 1},
     .advice = "use cpu",
-    /* maximum and minimum keep NaN, as on other devices */
+    /* the maximum or minimum of a NaN and a number is NaN, as on other devices */
     .flags = (const mst_pjrt_flag[]){{"xla_cpu_enable_fast_min_max", false}, {NULL, false}},
     .is_processor = true};
 
-/* Memory grows. The same program gives the same bits in each run, and f32 -> bf16 -> f32 rounds. */
+/* The option and the flags: the client allocates memory as it is needed; the same program gives the same bits in each
+ * run; f32 -> bf16 -> f32 rounds, where XLA may otherwise leave out both conversions. */
 static const mst_pjrt_kind gpu_kind = {
     .name = "gpu",
     .platforms = (const char *const[]){"cuda", "rocm", NULL},
@@ -52,7 +53,8 @@ static const mst_pjrt_kind tpu_kind = {.name = "tpu",
                                        .advice = "run it on a host with TPUs, or use cpu",
                                        .flags = (const mst_pjrt_flag[]){{NULL, false}}};
 
-/* The client of a type of device, and the functions of the type, which have no context. */
+/* Defines the client of a type of device, and the type's functions. Each type has functions of its own, because they
+ * have no context parameter that could give the client. */
 #define CLIENT(own)                                                                                   \
     static mst_pjrt_client own##_client = MST_PJRT_CLIENT(&own##_kind);                               \
     static mst_status own##_domain(int index, mst_domain **out) {                                     \
@@ -109,9 +111,9 @@ static mst_status (*const compile_for[NUM_TYPES])(const mst_executable_source *s
 
 /* ---- the module ---- */
 
-/* Plugins write pages to the user's screen, unless the user has chosen another level than this: only what comes before
- * an abort. Set here, and not where a plugin is loaded, because there are more threads then, which may read the
- * environment. */
+/* Plugins write many messages to the user's screen. At this level they write only fatal errors, before an abort. A
+ * level that the user has set stays. It is set here, and not where a plugin is loaded, because by then other threads
+ * may read the environment. */
 static void silence_plugins(void) {
     setenv("TF_CPP_MIN_LOG_LEVEL", "3", false);
 }

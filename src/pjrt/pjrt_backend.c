@@ -1,8 +1,8 @@
 /* Runs the programs of a plan (plan/compiled.h) on a device of a plugin.
  *
- * A run is a job (pjrt/jobs.h) with one event for its end and, if something can fail in the program, one for the
- * arrival of its word of faults. Results are put at their addresses at once: the plugin makes those wait that use
- * them. */
+ * Each run of a program is a job (pjrt/jobs.h). It has one event for its end and, if an op in the program can fail, one
+ * for the arrival of its word of faults. The result buffers are put at their addresses at once, before they are
+ * computed: the plugin delays the programs that use them. */
 #include "pjrt/pjrt_backend.h"
 
 #include <stdatomic.h>
@@ -23,7 +23,7 @@
 typedef struct device_executable {
     const mst_plan *plan;
     int device;
-    mst_pjrt_executable **text; /* by call; NULL: an assignment */
+    mst_pjrt_executable **text; /* by call; NULL: the call is an assignment */
 } device_executable;
 
 static mst_domain *domain_of(const mst_plan *plan, int device) {
@@ -78,7 +78,7 @@ static mst_status await_text(mst_pjrt_executable *text, const mst_plan_node *nod
     return mst_pjrt_executable_wait(text, deadline, what, loaded);
 }
 
-/* Whether a call before K runs the same text. */
+/* Whether a call before call K runs the same program. */
 static bool is_repeated(const device_executable *e, int64_t k) {
     for (int64_t i = 0; i < k; i++)
         if (e->text[i] == e->text[k]) return true;
@@ -109,7 +109,7 @@ static mst_status inside_bytes(void *context, int64_t deadline, int64_t *bytes) 
 
 /* ---- binding ---- */
 
-/* An argument of two words (a key, or the number of the step), and the last buffer made of them. */
+/* An argument of two 32-bit words (a random key, or the number of the step), and the last buffer made of them. */
 typedef struct words_argument {
     uint32_t word[2];
     mst_pjrt_buffer *buffer; /* NULL: none was made */
@@ -117,9 +117,9 @@ typedef struct words_argument {
 
 typedef struct device_call {
     const mst_plan_node *node;
-    int32_t number;                /* of the node */
-    mst_pjrt_executable *text;     /* NULL: an assignment */
-    PJRT_LoadedExecutable *loaded; /* of TEXT; NULL until the call is first made */
+    int32_t number;                /* number of the node in the plan */
+    mst_pjrt_executable *text;     /* NULL: the call is an assignment */
+    PJRT_LoadedExecutable *loaded; /* of `text`; NULL until the first wait for it has succeeded */
     const mst_array *src, *dst;
     words_argument *words; /* by argument of the program */
 } device_call;
@@ -133,14 +133,14 @@ typedef struct instance {
     int device;
     int64_t num_calls;
     device_call *calls;
-    mst_array *arrays;     /* of all calls */
-    words_argument *words; /* of all calls */
+    mst_array *arrays;     /* memory for `src` and `dst` of all calls */
+    words_argument *words; /* memory for `words` of all calls */
     int64_t num_words;
-    mst_pjrt_buffer **argument; /* memory for one call: buffers of its arguments, */
-    PJRT_Buffer **raw;          /* of the plugin: its arguments, then its results, */
-    int64_t *kept;              /* and the numbers of arguments that must not be taken although they are donated */
-    _Atomic uint64_t frame;     /* number of the frame to which the jobs belong; set when JOBS is ready for it */
-    mst_pjrt_jobs *jobs;        /* by call */
+    mst_pjrt_buffer **argument; /* scratch for one call: the buffers of its arguments */
+    PJRT_Buffer **raw;          /* scratch for one call: the plugin's buffers of its arguments, then of its results */
+    int64_t *kept;              /* scratch for one call: numbers of donated arguments that the plugin must not take */
+    _Atomic uint64_t frame;     /* number of the frame to which the jobs belong; set when `jobs` is ready for it */
+    mst_pjrt_jobs *jobs;        /* one job for each call */
 } instance;
 
 static void unbind(void *context) {
@@ -157,7 +157,7 @@ static void unbind(void *context) {
     free(x);
 }
 
-/* The results of the program NODE that are arrays: its outputs, and the new values of variables. */
+/* The number of results of the program NODE that are arrays: its outputs, then the new values of variables. */
 static int num_arrays(const mst_plan_node *node) {
     return mst_compiled_num_arrays(node->options, node->num_dst);
 }
@@ -259,7 +259,7 @@ static mst_status check_argument(const mst_plan_node *node, int i) {
     }
 }
 
-/* Checks that the results of the program are those of the plan. The plugin itself checks the arguments. */
+/* Checks that the program's results have the number, dtypes and shapes of the plan. The plugin checks the arguments. */
 static mst_status check_program(const mst_plan *plan, const device_call *c) {
     const mst_plan_node *node = c->node;
     const mst_compiled_options *o = node->options;
@@ -299,7 +299,8 @@ static mst_status await_program(const instance *x, device_call *c, int64_t deadl
 
 /* ---- running ---- */
 
-/* Sets OUT to a buffer with the two words of argument I. A key is the same in all steps, and is copied once. */
+/* Sets OUT to a buffer with the two words of argument I. A random key is the same in all steps, and is copied to the
+ * device once. */
 static mst_status find_words(const instance *x, const device_call *c, int i, mst_pjrt_buffer **out) {
     const mst_compiled_argument *argument = &((const mst_compiled_options *)c->node->options)->argument[i];
     const uint64_t number = (uint64_t)x->step->number;
@@ -316,8 +317,8 @@ static mst_status find_words(const instance *x, const device_call *c, int i, mst
     return MST_OK;
 }
 
-/* The buffer of source I of C, with a reference. One that is donated is taken from its address. If somebody else has it
- * too, argument NUMBER is kept: the plugin must not take it. */
+/* The buffer of source I of C, with a reference. A donated buffer is removed from its address. If there are other
+ * references to it, it stays, and argument NUMBER is added to x->kept: the plugin must not take its memory. */
 static mst_pjrt_buffer *find_source(const instance *x, const device_call *c, int i, int number, size_t *num_kept) {
     const void *data = c->src[i].data;
     mst_pjrt_buffer *buffer;
@@ -327,8 +328,8 @@ static mst_pjrt_buffer *find_source(const instance *x, const device_call *c, int
     return mst_pjrt_buffer_at(x->domain, data);
 }
 
-/* Fills x->raw with the arguments of C. Those that are values get a reference in x->argument; NULL for others. Sets
- * NUM_KEPT to the number of those in x->kept. */
+/* Fills x->raw with the arguments of C. x->argument gets a reference to each argument that is a value; the others stay
+ * NULL. Sets NUM_KEPT to the number of arguments in x->kept. */
 static mst_status find_arguments(instance *x, const device_call *c, size_t *num_kept) {
     const mst_compiled_options *o = c->node->options;
     *num_kept = 0;
@@ -355,7 +356,7 @@ static void release_arguments(instance *x, const device_call *c) {
     }
 }
 
-/* Starts to copy the word of faults to JOB. */
+/* Starts to copy the word of faults to job->word. */
 static mst_status fetch_word(const instance *x, const device_call *c, mst_pjrt_job *job, PJRT_Buffer *word) {
     PJRT_Buffer_ToHostBuffer_Args args = {.struct_size = PJRT_Buffer_ToHostBuffer_Args_STRUCT_SIZE,
                                           .src = word,
@@ -371,7 +372,7 @@ static mst_status fetch_word(const instance *x, const device_call *c, mst_pjrt_j
     return MST_OK;
 }
 
-/* Puts the results at their addresses. Takes all of RAW, whatever happens. */
+/* Puts the results RAW at their addresses. Takes over all buffers in RAW, also after an error. */
 static mst_status take_results(const instance *x, const device_call *c, mst_pjrt_job *job, PJRT_Buffer *const *raw) {
     const mst_plan_node *node = c->node;
     const mst_compiled_options *o = node->options;
@@ -398,7 +399,8 @@ static mst_status report_failed(const mst_plan *plan, const mst_pjrt_job *job) {
     return mst_pjrt_job_report(job, what);
 }
 
-/* The plugin does not start JOB. Sets NODE to that of the cause, which may be a job whose results this one uses. */
+/* Frees ERROR, because of which the plugin has not started JOB. Reports the first cause, which may be a job whose
+ * results JOB uses, and sets NODE to the node of that cause. */
 static mst_status report_refused(const instance *x, const mst_pjrt_job *job, PJRT_Error *error, int32_t *node) {
     const mst_pjrt_job *root = mst_pjrt_job_root(job);
     char what[MST_PJRT_MESSAGE];
@@ -434,8 +436,8 @@ static mst_status launch(instance *x, const device_call *c, size_t num_kept, mst
     return take_results(x, c, job, results);
 }
 
-/* Starts a program at the time BEGAN; 0: no trace asks. Its arguments may still be computed. Sets NODE to the node that
- * has failed. */
+/* Starts the program of C. Its arguments may not be computed yet. BEGAN is the time now; 0: the call is not traced.
+ * After an error NODE is the node that has failed. */
 static mst_status start_program(instance *x, const device_call *c, int64_t began, int32_t *node) {
     const int num_arguments = ((const mst_compiled_options *)c->node->options)->num_arguments;
     *node = c->number;
@@ -454,7 +456,8 @@ static mst_status start_program(instance *x, const device_call *c, int64_t began
     return status;
 }
 
-/* Behind the gate: source 1 becomes the value of source 0, a variable. Only the name changes. */
+/* Behind the gate: source 1 becomes the value of source 0, a variable. No bytes are copied: the buffer is also put at
+ * the address of the variable. */
 static mst_status assign(const instance *x, const device_call *c) {
     mst_pjrt_buffer *value = mst_pjrt_buffer_at(x->domain, c->src[1].data);
     if (!value) return MST_FAIL(MST_INTERNAL, "node '%s': its value is not on device %d", c->node->name, x->device);
@@ -463,7 +466,8 @@ static mst_status assign(const instance *x, const device_call *c) {
     return status;
 }
 
-/* Prepares the jobs for FRAME. Jobs of the previous frame have ended, or are abandoned. */
+/* Prepares the list of jobs for FRAME. If jobs of the previous frame have not ended, their list is left, and a new one
+ * is made. */
 static mst_status begin_frame(instance *x, const mst_frame *frame) {
     if (atomic_load(&x->frame) == frame->number) return MST_OK;
     if (!mst_pjrt_jobs_reset(x->jobs)) {
@@ -476,7 +480,7 @@ static mst_status begin_frame(instance *x, const mst_frame *frame) {
     return MST_OK;
 }
 
-/* Waits until the program of C has been compiled, as a trace notes. */
+/* Waits until the program of C has been compiled, and notes the wait for a trace. */
 static mst_status await_noted(const instance *x, device_call *c, const mst_frame *frame) {
     const mst_backend_services *services = mst_pjrt_host->services;
     const bool is_noted = frame->notes && !c->loaded;
@@ -514,7 +518,7 @@ static mst_status execute(void *context, int32_t first, int32_t end, struct mst_
 static void note_programs(void *context, mst_frame *frame) {
     const instance *x = context;
     int64_t began, ended;
-    if (atomic_load(&x->frame) != frame->number) return; /* it has started nothing for this frame */
+    if (atomic_load(&x->frame) != frame->number) return; /* no program has been started for this frame */
     for (int64_t k = 0; k < x->num_calls; k++)
         if (mst_pjrt_jobs_times(x->jobs, k, &began, &ended))
             mst_pjrt_host->services->note_program(frame->notes, x->device, x->calls[k].number, began, ended);
@@ -553,15 +557,15 @@ static mst_status report_ended(const instance *x, const mst_frame *frame, int32_
 static mst_status settle(void *context, mst_frame *frame, int64_t deadline, int32_t *node) {
     const instance *x = context;
     *node = -1;
-    if (atomic_load(&x->frame) != frame->number) return MST_OK; /* it has started nothing for this frame */
+    if (atomic_load(&x->frame) != frame->number) return MST_OK; /* no program has been started for this frame */
     if (!mst_pjrt_jobs_wait(x->jobs, deadline, frame->spin)) {
         mst_pjrt_job *pending = mst_pjrt_jobs_first(x->jobs, MST_PJRT_RUNNING);
         if (pending) {
-            if (deadline > 0) mst_pjrt_guard_work(); /* else it was only asked whether one is running */
+            if (deadline > 0) mst_pjrt_guard_work(); /* DEADLINE 0 only asks whether one is running */
             *node = pending->node;
             mst_pjrt_job_release(pending);
             return MST_FAIL(MST_DEADLINE, "waited too long for a program: it is stuck, or the timeout is too short");
-        } /* else the last has ended just now */
+        } /* else the last one has ended since the wait */
     }
     return report_ended(x, frame, node);
 }

@@ -4,6 +4,6 @@
 
 int mst_pjrt_num_threads(void) {
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed)) return 1; /* a machine with more than CPU_SETSIZE */
+    if (sched_getaffinity(0, sizeof allowed, &allowed)) return 1; /* more hardware threads than CPU_SETSIZE */
     return CPU_COUNT(&allowed) > 0 ? CPU_COUNT(&allowed) : 1;
 }

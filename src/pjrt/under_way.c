@@ -10,7 +10,7 @@
 
 static _Atomic int64_t under_way;
 static atomic_bool is_ending;
-static _Atomic pid_t guarded; /* the process for which exit() waits: threads are not in a child of fork() */
+static _Atomic pid_t guarded; /* the process in which exit() waits: a child of fork() has none of the threads */
 
 void mst_pjrt_work_begin(void) {
     atomic_fetch_add(&under_way, 1);
@@ -39,11 +39,11 @@ static void end_work(int status, void *context) {
 
 void mst_pjrt_guard_exit(void) {
     atomic_store(&guarded, getpid());
-    (void)on_exit(end_work, NULL); /* without memory for it, exit() does not wait */
+    (void)on_exit(end_work, NULL); /* if memory runs out, exit() does not wait */
 }
 
 void mst_pjrt_guard_work(void) {
-    enum { MOST = 1000 }; /* a program may have any number of errors */
+    enum { MOST = 1000 }; /* a limit, because each registration takes memory and a process may have many errors */
     static atomic_int times;
     if (atomic_load(&under_way) && atomic_load(&times) < MOST && atomic_fetch_add(&times, 1) < MOST)
         mst_pjrt_guard_exit();

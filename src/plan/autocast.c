@@ -1,5 +1,5 @@
-/* autocast: computes products of f32 in bf16 where this is asked for. The factors of matrix products are cast, and the
- * products are f32 as before:
+/* autocast: computes products of f32 in bf16 where the option `precision` of the node or the session says so. The
+ * factors of matrix products are cast, and the products are f32 as before:
  *
  *     h = matmul(x, w)                          a = cast(x) {dtype=bf16}, b = cast(w) {dtype=bf16}
  *     dw = matmul(x, dh) {transpose_a=true}     c = cast(dh) {dtype=bf16}
@@ -9,13 +9,14 @@
  * A value is cast once on each device, so a weight is cast once for all shards there. Convolutions and their gradients
  * are marked (`precision`): their kernels round their sources part by part, while each part is in the cache.
  *
- * After this pass the precision of these nodes is no longer the default. Products that may be rounded to TF32 are f32
- * on CPUs; on devices that compile, the text of programs says it. Those of bf16 are f32 on CPUs in three cases:
+ * After this pass the precision of these nodes is no longer the default. On CPUs, products that may be rounded to TF32
+ * are computed in f32; on devices that compile, the text of programs has this precision. On CPUs, products that may be
+ * computed in bf16 stay f32 in three cases:
  *   - The processor has no instructions for bf16.
- *   - The devices are those of several tasks, which share one plan although their processors may differ.
+ *   - Several tasks share the plan, because their processors may differ.
  *   - bf16 is not faster, or has no correct implementation. This holds for convolutions in groups and over three axes,
- *     and for transposed ones that do not ask for bf16 themselves. It also holds for matrix products of few terms that
- *     do not ask for bf16 themselves, such as the gradient of weights from a shard of few examples. */
+ *     and for transposed convolutions whose own options do not set bf16. It also holds for matrix products of few terms
+ *     whose own options do not set bf16, such as the gradient of weights from a shard of few examples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@
 
 /* A value that has been cast for the nodes of one device and phase. */
 typedef struct casting {
-    int32_t device, part, phase, cast, next; /* part: 0 on CPUs; next: another casting of the same value; -1: none */
+    /* part: 0 on CPUs. cast: the value in bf16. next: another casting of the same value; -1: none. */
+    int32_t device, part, phase, cast, next;
 } casting;
 
 typedef struct autocast {
@@ -38,7 +40,7 @@ typedef struct autocast {
     int32_t num_castings;
 } autocast;
 
-/* Replaces source I of NODE by its casting to bf16, which is added if there is none yet. */
+/* Replaces source I of NODE by its cast to bf16. Adds the cast if there is none yet. */
 static mst_status cast_source(autocast *c, int32_t node, int i) {
     const mst_plan_node *user = &c->plan->node[node];
     const int32_t value = user->src[i], device = user->device, phase = user->phase;
@@ -68,8 +70,8 @@ static bool is_convolution(const mst_plan_node *node) {
            node->op == &mst_op_conv2d_src_grad || node->op == &mst_op_conv2d_weights_grad;
 }
 
-/* True for convolutions in groups, for convolutions over three axes, and for transposed ones that do not ask for bf16
- * themselves. The gradients of convolutions over three axes are the same ops as over two, so the shape decides. */
+/* True for convolutions in groups, for convolutions over three axes, and for transposed ones whose own options do not
+ * set bf16. The gradients of convolutions over three axes are the same ops as over two, so the shape decides. */
 static bool stays_f32(const mst_plan *plan, const mst_plan_node *node) {
     const mst_conv2d_options *o = node->options;
     return o->groups > 1 || plan->value[node->src[0]].spec.shape.ndim == MST_CONV3D_NDIM ||

@@ -10,8 +10,9 @@
 
 /* ---- which outputs are needed ---- */
 
-/* Sets WANTED for each output of the body that is needed: an output of the node has uses, or a needed carry depends on
- * it. */
+/* Sets WANTED for each output of the body that is needed. An output is needed if the node's output of the same number
+ * has uses. The next value of a carry is also needed if a needed output depends on that carry. (A carry is a value that
+ * each step hands to the next one.) */
 static mst_status find_wanted(const mst_plan *plan, const mst_plan_node *node, const mst_graph *body, bool *wanted) {
     const mst_scan_node_options *o = node->options;
     bool *needed = calloc((size_t)node->num_src + 1, sizeof *needed), grows = true;
@@ -43,7 +44,7 @@ static mst_status set_host(const mst_plan *plan, const mst_plan_node *node, mst_
     body->options.allow_soft_placement = true;
     body->options.placement_log = NULL;
     if (mst_plan_logs_texts(&body->options))
-        body->options.plan_log = NULL; /* kernels run the bodies that are planned */
+        body->options.plan_log = NULL; /* bodies that are planned run by kernels, so they have no texts of programs */
     body->host = (mst_plan_host){.devices = &body->devices, .options = &body->options};
     return MST_OK;
 }

@@ -1,7 +1,8 @@
-/** The plans of bodies: a node with bodies (scan, while) has a plan for each, which its kernel runs step by step.
+/** The plans of bodies. A body is a graph that is an option of a node, such as the step of a scan. The node has a plan
+ *  for each of its bodies, and its kernel runs these plans.
  *
- *  A body is planned like any graph, on the device of its node alone. Its inputs are fed, and those outputs are fetched
- *  that some node needs. Its memory is a part of the node's workspace. */
+ *  A body is planned like any graph, on the device of its node alone. Its inputs are fed. Only outputs that some node
+ *  needs are fetched. The memory of the body is a part of the node's workspace. */
 #ifndef MUSTER_PLAN_BODIES_H
 #define MUSTER_PLAN_BODIES_H
 
@@ -19,7 +20,7 @@ struct mst_plan_body {
 };
 
 /** Makes the plans of NODE's bodies, and adds their memory to NODE's workspace. Outputs of NODE without uses are not
- *  computed, so the uses of values must have been counted before. */
+ *  computed, so mst_plan_sweep must have counted the uses of values before. */
 MST_CHECKED mst_status mst_plan_make_bodies(mst_plan *plan, mst_plan_node *node);
 void mst_plan_destroy_bodies(mst_plan_node *node);
 

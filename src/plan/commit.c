@@ -4,8 +4,8 @@
  * changes. Then all devices go through a gate together. Behind it writers change the state, and nothing can fail.
  *
  * What a reader sees depends on phases. The phase of a node is the largest number of writers on any path of sources and
- * control sources to it. A reader sees the writes of earlier phases and none of its own phase. A writer also reads the
- * values that it takes. Writers of one phase write in the order in which they were made.
+ * control sources to it. A reader sees the writes of earlier phases and none of its own phase. This also holds for the
+ * values that a writer reads. Writers of one phase write in the order in which they were made.
  *
  * One number decides what runs where: last_phase, the last phase whose readers must run before the gate, because
  * something of that phase may fail.
@@ -18,12 +18,12 @@
  *     gate the variable takes its value. On devices that compile all writers are staged, and programs write nothing:
  *     the new value is an output of the writer. A node that reads the variable, or the output of one of its writers,
  *     reads the copy that is newest in the reader's phase.
- *   - A plan that donates is the exception: there updates and assignments on devices that compile do not count as
- *     fallible, and so mostly write in place behind the gate. A program may fail there all the same, and then leaves
- *     its variables torn (run/torn.c). Such plans are made only if memory has no room for the other kind.
+ *   - A plan that donates is the exception. There updates and assignments on devices that compile do not count as
+ *     fallible, and so mostly write in place behind the gate. Their programs may fail there all the same, which leaves
+ *     their variables torn (run/torn.c). Such plans are made only if memory has no room for the other kind.
  *   - Behind the gate control sources put the readers and writers of each variable in order.
  *   - A value of a variable is copied beforehand if it is used when the variable may have changed. There are two
- *     cases: a writer takes the value while the variable is written in the same phase, or the value is a view that is
+ *     cases. A writer reads the value, and the variable is written in the same phase. Or the value is a view that is
  *     used in a later phase than its own. */
 #include <stdlib.h>
 #include <string.h>
@@ -66,15 +66,16 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* Whether a program of a device that compiles computes NODE. A program may fail, also where it writes. No program
- * computes what was folded into a constant. */
+/* Whether a program of a device that compiles computes NODE. Any program may fail, also one that writes. Nodes that
+ * were folded into constants are in no program. */
 static bool is_compiled(const mst_plan *plan, const mst_plan_node *node) {
     return mst_plan_compiles(plan, node) && !(node->op->flags & (MST_OP_VARIABLE | MST_OP_NO_VALUE)) &&
            node->op != &mst_op_fetch && !(node->num_dst && plan->value[node->dst].constant);
 }
 
-/* Whether NODE, which a program computes, may write behind the gate, although a program may fail. It must write
- * variables themselves, and take no value from one that it does not write: nothing is left to compute for it there. */
+/* Whether NODE, which a program computes, may write behind the gate although a program may fail. It must be an update
+ * or an assignment. It must write variables themselves, not views of them, and must not read variables that it does not
+ * write. Then no other node has to be computed for it behind the gate. */
 static bool writes_in_place(const mst_plan *plan, const mst_plan_node *node) {
     if (!plan->donates || !(node->op == &mst_op_assign || mst_is_update_step(node->op, node->options))) return false;
     for (int i = 0; i < node->num_src; i++) {
@@ -95,8 +96,8 @@ static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-/* Whether NODE may fail. A node that takes a value from another domain may, even if it is a view: the value is received
- * first. */
+/* Whether NODE may fail. A node that takes a value from another domain may fail even if it is a view, because the value
+ * is received first. */
 static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     const bool carries =
         node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
@@ -104,9 +105,9 @@ static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return (is_compiled(plan, node) || !mst_plan_is_silent(plan, node)) && kernel_may_fail(plan, node);
 }
 
-/* The least value of last_phase that NODE needs because it may fail; 0: it cannot. Writers of earlier phases are then
- * staged. If the kernel of a writer may fail, the writer itself is staged too. If only receiving its value can fail, it
- * is not: the value comes before the writer runs. */
+/* The least value of last_phase that NODE needs because it may fail; 0: it cannot fail. Writers of earlier phases are
+ * then staged. If NODE is a writer whose kernel may fail, it is staged too. If only the receipt of its value can fail,
+ * it is not staged, because the value is received before the writer runs. */
 static int32_t phase_to_stage(const mst_plan *plan, const mst_plan_node *node) {
     if (!may_fail(plan, node)) return 0;
     return node->phase + (node->writer && kernel_may_fail(plan, node));
@@ -237,16 +238,16 @@ static int32_t current_value(const committer *c, int32_t variable) {
     return c->accesses[variable].staged >= 0 ? c->accesses[variable].staged : variable;
 }
 
-/* Whether writer N, on a device that compiles, only gives a variable a value, which is in the memory of no variable.
- * Then no program computes it: behind the gate the variable takes the value itself. */
+/* Whether writer N, on a device that compiles, only assigns to a variable a value that is not in the memory of a
+ * variable. Then no program computes N: behind the gate the value is assigned to the variable directly. */
 static bool is_plain(const mst_plan *plan, int32_t n) {
     const mst_plan_node *node = &plan->node[n];
     return mst_plan_compiles(plan, node) && node->op == &mst_op_assign && node->region == MST_BODY &&
            !mst_plan_in_variable(plan, node->src[1]);
 }
 
-/* Replaces the writers that no program computes by nodes that only come after what they came after. All readers of
- * their outputs read the values themselves by now. */
+/* Replaces the writers that no program computes by nodes without a value, which only keep the order: they come after
+ * the same nodes. All readers of the writers' outputs read the assigned values themselves by now. */
 static mst_status drop_plain(committer *c, const int32_t *order, int64_t count) {
     mst_plan *plan = c->plan;
     for (int64_t k = 0; k < count; k++) {
@@ -265,7 +266,7 @@ static int32_t new_value(const mst_plan *plan, int32_t n, int i) {
     const mst_plan_node *node = &plan->node[n];
     int32_t value = node->dst;
     if (node->op->flags & MST_OP_VIEW) return value;
-    for (int k = 0; k <= i; k++) value += mst_plan_writes(node, k); /* output 0 is another value */
+    for (int k = 0; k <= i; k++) value += mst_plan_writes(node, k); /* output 0 is no new value of a variable */
     return value;
 }
 
@@ -279,7 +280,7 @@ static mst_status stage(committer *c, int32_t n, int i, int32_t variable) {
     }
     int32_t copy;
     MST_TRY(add_identity(c, current_value(c, variable), "staged", -1, phase, MST_BODY, &copy));
-    if (plan->node[n].op->flags & MST_OP_OVERWRITES) /* the variable may have no value: the copy is of its next one */
+    if (plan->node[n].op->flags & MST_OP_OVERWRITES) /* the variable may have no value: copies its next value instead */
         plan->node[plan->value[copy].node].src[0] = plan->node[n].src[1 - i];
     plan->node[n].src[i] = copy;
     return add_identity(c, copy, "written", n, phase, MST_BODY, &c->accesses[variable].staged);
@@ -317,13 +318,13 @@ static mst_status commit_all_staged(committer *c) {
 
 /* ---- nodes in the order of phases ---- */
 
-/* Whether VALUE is the variable itself, or the output of one of its writers. Readers of such a value find what the
- * variable is when they run. */
+/* Whether VALUE is the variable itself, or the output of one of its writers. A reader of such a value gets the value
+ * that the variable has when the reader runs. */
 static bool is_current(const mst_plan *plan, int32_t value) {
     return mst_plan_is_variable(plan, value) || plan->node[plan->value[value].node].writer;
 }
 
-/* Handles source I of node N, which in the graph is the memory of VARIABLE. If the variable is staged, N reads a copy
+/* Handles source I of node N, which is in the memory of VARIABLE. If the variable is staged, N reads the staged copy
  * instead. */
 static mst_status read_source(committer *c, int32_t n, int i, int32_t variable) {
     mst_plan *plan = c->plan;
@@ -383,7 +384,7 @@ static mst_status visit_phase(committer *c, const int32_t *order, int64_t count)
 }
 
 /* Finds the values that are in the memory of a variable: the variable itself, views, and outputs of writers. If there
- * are writes, a view that is used in a later phase than its own becomes a copy. So it keeps the old value. */
+ * are writes, a view that is used in a later phase than its own becomes a copy, so that it keeps the old value. */
 static void find_variables(committer *c) {
     mst_plan *plan = c->plan;
     bool writes = false;
@@ -401,7 +402,7 @@ static void find_variables(committer *c) {
         if (!mst_plan_is_view(node)) continue;
         c->variable_of[node->dst] = c->variable_of[node->src[0]];
     }
-    /* Views of anything else need no copy. */
+    /* Views of values that are in no variable need no copy. */
     for (int64_t k = 0; k < plan->num_order; k++) {
         mst_plan_node *node = &plan->node[plan->order[k]];
         if ((node->op->flags & MST_OP_VIEW) && node->materialize && node->num_src && c->variable_of[node->src[0]] < 0)
@@ -409,7 +410,8 @@ static void find_variables(committer *c) {
     }
 }
 
-/* Whether it would save memory to write NODE in place. Tasks that make the same plan cannot choose alone. */
+/* Whether it would save memory to write NODE in place, in a plan that does not do so yet. Tasks that make the same plan
+ * cannot choose this each for itself. */
 static bool can_donate(const mst_plan *plan, const mst_plan_node *node) {
     return !plan->donates && !mst_plan_has_tasks(plan) && mst_plan_compiles(plan, node) &&
            mst_is_update_step(node->op, node->options);

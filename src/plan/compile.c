@@ -86,7 +86,7 @@ static mst_status compile_device(mst_plan *plan, mst_program *program) {
         }
         MST_TRY(add_instance(plan, program, program->instance[k]));
     }
-    /* A device that has nothing to do behind the gate comes to the gate all the same, because the others wait for all
+    /* A device that has nothing to do behind the gate must come to the gate too, because the others wait for all
      * devices. */
     if (!gate && program->num_actions) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_GATE}));
     return MST_OK;

@@ -5,13 +5,13 @@
  * rows of a value are in use (counted_by), only these are copied; to and from devices that compile it is always the
  * whole array. Constants are not sent: each domain has a copy of them, which is made once, with the plan.
  *
- * Devices that compile do not send each other what belongs to no shard, but compute it each: so all of them have the
- * same programs, whatever their number.
+ * Values that belong to no shard are not sent between devices that compile. Each of these devices computes them itself.
+ * So all of them have the same programs, whatever the number of devices.
  *
  * Between tasks the send and the receive are the ends of a message stream, which has a number. A node may have to come
  * after a node of another task without taking its value. Then the message has no bytes: it only says that the other
- * node is done. Behind the gate there are no messages: the body is done on all tasks by then, and no task reads what
- * another one writes there. */
+ * node is done. Behind the gate there are no messages: the body is done on all tasks by then, and no task reads there
+ * what another task writes. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -22,7 +22,7 @@ typedef struct crossing {
     mst_plan *plan;
     mst_pair_map there; /* (value, first device of a domain) -> the value as that domain has it */
     mst_pair_map sent;  /* (value, 0) -> the value of its send */
-    mst_pair_map heard; /* (node, first device of a domain) -> the node there that receives its message without bytes */
+    mst_pair_map heard; /* (node, first device of a domain) -> the node there that receives the message without bytes */
     int32_t *domain;    /* by device: the first device of its domain */
     int32_t turn;       /* number of receives for groups so far: the devices of a group take turns */
 } crossing;
@@ -42,8 +42,8 @@ static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int3
     return MST_OK;
 }
 
-/* Adds OP, a send or a receive of VALUE, on DEVICE. COUNT is the value whose first number is the number of rows; -1:
- * all rows are copied. */
+/* Adds OP, a send or a receive of VALUE, on DEVICE. COUNT is the value whose first element is the number of rows to
+ * copy; -1: all rows are copied. */
 static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t count,
                           int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
@@ -94,7 +94,7 @@ static void connect(crossing *x, int32_t send, int32_t receive) {
     to->peer = task_of(x, from->device);
 }
 
-/* The value that says how many rows of VALUE are copied to DEVICE; -1: all are. */
+/* The value whose first element is the number of rows of VALUE to copy to DEVICE; -1: all rows are copied. */
 static int32_t counted_rows(const crossing *x, int32_t value, int32_t device) {
     const mst_plan *plan = x->plan;
     const mst_device *devices = plan->host->devices->device;
@@ -144,8 +144,8 @@ static mst_status follow(crossing *x, int32_t n, int32_t after) {
     return mst_plan_add_control(plan, n, *heard);
 }
 
-/* Whether node AFTER is in another task than node N, and there is something to wait for. There is nothing if AFTER has
- * no sources and nothing runs for it (mst_plan_is_silent). */
+/* Whether node AFTER is in another task than node N and N has to wait for it. N need not wait if AFTER has no sources
+ * and nothing runs for it (mst_plan_is_silent). */
 static bool is_apart(const crossing *x, int32_t n, int32_t after) {
     const mst_plan_node *node = &x->plan->node[after];
     if (task_of(x, x->plan->node[n].device) == task_of(x, node->device)) return false;
@@ -206,7 +206,7 @@ static bool can_repeat(const crossing *x, const mst_plan_node *node, int32_t dev
 
 static mst_status visit(crossing *x, int32_t n);
 
-/* The value that was received as VALUE; VALUE itself if no node of this pass received it within the task. */
+/* If VALUE is the output of a receive within the task: the value that is sent. Else VALUE itself. */
 static int32_t before_receive(const mst_plan *plan, int32_t value) {
     const mst_plan_node *node = &plan->node[plan->value[value].node];
     if (node->op != &mst_op_receive || node->stream) return value;
@@ -214,8 +214,8 @@ static int32_t before_receive(const mst_plan *plan, int32_t value) {
     return from->op == &mst_op_send ? from->src[0] : node->src[0];
 }
 
-/* Adds a copy of the node of VALUE on DEVICE. *OUT is the value there. The copy takes what the node takes, but not from
- * the device of the node. */
+/* Adds a copy of the node of VALUE on DEVICE. *OUT is the value there. If the node receives a source, the copy starts
+ * from the value that was sent, and gets it on its own device. */
 static mst_status repeat(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
     mst_plan_node copy = plan->node[plan->value[value].node];
@@ -237,8 +237,8 @@ static mst_status repeat(crossing *x, int32_t value, int32_t device, int32_t *ou
     return visit(x, added);
 }
 
-/* Sets OUT to VALUE as the domain of DEVICE has it: a receive, a copy of a constant, or computed there. VALUE is in
- * another domain. */
+/* Sets OUT to the value in the domain of DEVICE that equals VALUE, which is in another domain. The value is received,
+ * is a copy of a constant, or is computed there. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
     int32_t *there = mst_pair_map_at(&x->there, value, x->domain[device], -1);
     if (!there) return MST_NO_MEMORY("for a plan");

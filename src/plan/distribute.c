@@ -1,4 +1,5 @@
-/* distribute: turns each mirrored variable, which was one node until here, into one node for each device with a copy.
+/* distribute: turns each mirrored variable, which is one node before this pass, into one node for each device with a
+ * copy.
  *
  * A reader reads the copy of its own device. A writer (an assignment) runs on each device that has a copy. Nodes that
  * came after the writer come after it on all devices. apply_gradients is lowered in update_lowering.c. After this pass
@@ -168,7 +169,7 @@ static mst_mirror *written_mirror(const mst_distribute_pass *d, const mst_plan_n
     return NULL;
 }
 
-/* Puts node N on DEVICE, and gives it the copies of mirrored variables that belong there. */
+/* Puts node N on DEVICE, and replaces its sources that are mirrored variables by the copies for that device. */
 static mst_status move_to(mst_distribute_pass *d, int32_t n, int32_t device) {
     d->plan->node[n].device = device;
     for (int i = 0; i < d->plan->node[n].num_src; i++) {
@@ -181,8 +182,8 @@ static mst_status move_to(mst_distribute_pass *d, int32_t n, int32_t device) {
     return MST_OK;
 }
 
-/* Replaces N by one node for each device that has a copy of the variable that N writes. Nodes after N come after all of
- * them. */
+/* Replaces N by one node for each device that has a copy of the variable that N writes. Nodes after N come after all
+ * these nodes. */
 static mst_status spread_writer(mst_distribute_pass *d, int32_t n, const mst_mirror_devices *devices) {
     mst_plan *plan = d->plan;
     int32_t *twins = mst_arena_alloc(&plan->memory, (size_t)devices->count * sizeof *twins), added;

@@ -115,7 +115,7 @@ static mst_status fuse_residual(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- convolutions and poolings over one axis: views turn them into those over two ---- */
 
-/* Makes NODE an identity of its source I, which now computes what NODE used to compute. */
+/* Makes NODE an identity of its source I, whose node now computes what NODE used to compute. */
 static mst_status pass_on(mst_plan *plan, mst_plan_node *node, int i) {
     return mst_plan_become(plan, node, &mst_op_identity, node->options, 1, (const int32_t[]){node->src[i]});
 }

@@ -1,13 +1,13 @@
-/* halve: if products are computed in bf16, keeps in bf16 what the forward pass makes around them and the backward pass
- * reads. So it takes half of the memory from one pass to the other:
+/* halve: saves memory if products are computed in bf16. Values around these products that the forward pass makes and
+ * the backward pass reads are kept in bf16 between the two passes, in half of the memory:
  *
  *     q = transpose(matmul(...))                   q = transpose(matmul(...)), k = cast(q) {dtype=bf16}
  *     y = attention(q, ...)                        y = attention(q, ...)
  *     dq = attention_grad(q, ..., dy)              r = cast(k) {dtype=f32}, after dy; dq = attention_grad(r, ..., dy)
  *
- * The forward pass still reads f32, and all is computed in f32 but for the products. Inputs and outputs of norms, sums
- * at the ends of residual blocks, softmax and losses stay f32 in both passes. Only what is large is kept so, and only
- * on one device of CPUs; what is computed again (recompute.c) is not kept at all. */
+ * The forward pass still reads f32, and everything except the products is computed in f32. Inputs and outputs of norms,
+ * sums at the ends of residual blocks, softmax and losses stay f32 in both passes. Only large values are kept in bf16,
+ * and only if their readers are on the same CPU device. With the option `recompute` the pass does nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ typedef struct halve {
     int64_t num_nodes, num_values; /* numbers before casts are added */
     bool *backward;                /* by node: it belongs to a gradient, or depends on one */
     int32_t *root;                 /* by value: the value in whose memory it lies */
-    bool *stays;                   /* by root: f32 is needed */
+    bool *stays;                   /* by root: it stays f32 */
     int32_t *first;                /* by value: the backward node that reads it first; -1: none */
-    int32_t *kept, *again;         /* by value: in bf16, and in f32 again; -1: there is none */
-    bool *follows;                 /* by node: for one reader at a time, it follows from the reader */
+    int32_t *kept, *again;         /* by value: its cast to bf16, and the cast of that back to f32; -1: none */
+    bool *follows;                 /* by node: it depends on the reader of wait_for_gradients */
 } halve;
 
-/* Products, and what is made of each of their elements by itself or is moved between them. */
+/* Whether outputs of OP may be rounded. OP must be a product, compute each element by itself, or only move elements. */
 static bool may_round(const mst_op *op) {
     const mst_op *const ops[] = {&mst_op_matmul,    &mst_op_fused_matmul, &mst_op_scaled_dot_product_attention,
                                  &mst_op_transpose, &mst_op_concat,       &mst_op_mul,
@@ -53,7 +53,7 @@ static bool can_halve(const halve *h, int32_t value, const mst_plan_node *node) 
            node->region == MST_BODY && node->group < 0 && !node->writer && !mst_plan_compiles(h->plan, node);
 }
 
-/* Finds the root of each value, what stays f32, and who reads what first. */
+/* Finds for each value its root, whether it stays f32, and which backward node reads it first. */
 static void find_values(halve *h) {
     const mst_plan *plan = h->plan;
     for (int64_t v = 0; v < h->num_values; v++) {
@@ -79,8 +79,8 @@ static void find_values(halve *h) {
     }
 }
 
-/* Makes CAST wait for the sources of node N that backward nodes make, but for those that follow from the reader. *WAITS
- * becomes true if there are any. */
+/* Makes CAST wait for the sources of node N that backward nodes make, except those that depend on the reader. *WAITS
+ * becomes true if there are any such sources. */
 static mst_status wait_for_sources(halve *h, int32_t cast, int32_t n, bool *waits) {
     for (int i = 0; i < h->plan->node[n].num_src; i++) {
         const mst_plan_node *node = &h->plan->node[n];
@@ -98,8 +98,8 @@ static bool follows_from(const halve *h, const mst_plan_node *node) {
     return false;
 }
 
-/* Makes CAST wait until there are the gradients that READER reads. If it reads none, as where the derivative of an
- * activation is computed first, these are the gradients that meet what follows from it. */
+/* Makes CAST wait for the gradients that READER reads. READER may read none, for example if it computes the derivative
+ * of an activation. Then CAST waits for the first gradients that nodes which depend on READER read from elsewhere. */
 static mst_status wait_for_gradients(halve *h, int32_t cast, int32_t reader) {
     const mst_plan *plan = h->plan;
     bool waits = false;
@@ -116,7 +116,7 @@ static mst_status wait_for_gradients(halve *h, int32_t cast, int32_t reader) {
     return MST_OK;
 }
 
-/* Notes the casts to bf16 that are there, which products read. */
+/* Notes the casts to bf16 that exist already, because products read them. */
 static void find_casts(halve *h) {
     const mst_plan *plan = h->plan;
     for (int64_t n = 0; n < h->num_nodes; n++) {

@@ -1,4 +1,5 @@
-/* infer: finds dtype and shape of every value from those of the feeds. After it no dimension is unknown. */
+/* infer: finds dtype and shape of every value from the dtypes and shapes of the feeds. After this pass no dimension is
+ * unknown. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ mst_status mst_plan_infer(mst_plan *plan) {
     mst_spec *src = calloc((size_t)most, sizeof *src);
     const char **name = calloc((size_t)most, sizeof *name);
     mst_status status = src && name ? MST_OK : MST_NO_MEMORY("for a plan");
-    /* Nodes that are used for their shapes alone are dead already, but their shapes must be known all the same. */
+    /* Nodes of which only the shapes are used are dead already, but their shapes must be found too. */
     for (int64_t i = 0; i < plan->num_nodes && !status; i++) status = infer_node(plan, &plan->node[i], src, name);
     free(src);
     free(name);

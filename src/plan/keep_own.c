@@ -2,7 +2,7 @@
  *
  * All tasks come here with the same nodes in the same order. The tasks compare a hash of it before the first run
  * (run/part.h). With one common order receives cannot wait for sends in a circle. From here on a task plans only its
- * own nodes: it needs to know neither kernels nor memory nor actions of the other tasks. */
+ * own nodes, without the kernels, the memory and the actions of the other tasks. */
 #include <string.h>
 
 #include "base/no_memory.h"

@@ -1,7 +1,7 @@
 /* layout: puts constants into the layout that their kernel reads fastest. An example is the right factor of a product,
  * in the blocks that the inner loop walks over. So it is rearranged once, and not in each step. Nodes of one plan that
- * want the same constant in the same layout share it. If several tasks share the plan, constants stay as they are:
- * which layout is fastest depends on the machine. */
+ * need the same constant in the same layout share it. If several tasks share the plan, constants stay as they are,
+ * because the fastest layout depends on the machine. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -21,7 +21,7 @@ typedef struct layout {
     packing *done;
 } layout;
 
-/* A constant on DEVICE that was packed before from the same VALUE to the same bytes; -1 if there is none. */
+/* A constant on DEVICE that was made before from the same VALUE and has the same bytes as PACKED; -1: none. */
 static int32_t layout_find(const layout *l, int32_t value, int32_t device, const mst_tensor *packed) {
     const mst_plan *plan = l->plan;
     for (const packing *p = l->done; p; p = p->next) {
@@ -70,7 +70,7 @@ static mst_status pack_source(layout *l, int32_t n, int i) {
         MST_TRY(layout_add(l, value, node->device, packed, &as));
     else
         mst_tensor_release(packed);
-    l->plan->node[n].src[i] = as; /* found again: the array of nodes may have moved */
+    l->plan->node[n].src[i] = as; /* no pointer to the node is used here: the array of nodes may have moved */
     return MST_OK;
 }
 

@@ -72,7 +72,7 @@ static mst_status become_sum(mst_plan *plan, int32_t n) {
     return plan->node[n].options ? MST_OK : MST_NO_MEMORY("for a plan");
 }
 
-/* Turns node N into the sum of the COUNT sums at SUM, those of its shards. */
+/* Turns node N into the sum of the COUNT values SUM, which are the sums of its shards. */
 static mst_status become_merge(mst_plan *plan, int32_t n, const int32_t *sum, int32_t count) {
     const int64_t num_rows = ((const mst_leaf_rows_options *)plan->node[n].options)->num_rows;
     mst_shards *leaf = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *leaf);
@@ -99,7 +99,7 @@ static int32_t device_of(const mst_plan *plan, int32_t value) {
     return plan->node[plan->value[value].node].device;
 }
 
-/* Adds a program that adds up the sums PAIR[0] and PAIR[1]. Sets PAIR[0] to its value. */
+/* Adds a node, a program of its own, that adds up the sums PAIR[0] and PAIR[1]. Sets PAIR[0] to its output. */
 static mst_status merge_pair(mst_plan *plan, int32_t n, int32_t *pair) {
     const mst_plan_node leaf = plan->node[n];
     const mst_leaf_rows_options *o = leaf.options;
@@ -128,7 +128,7 @@ static mst_status merge_pair(mst_plan *plan, int32_t n, int32_t *pair) {
     return MST_OK;
 }
 
-/* Adds up the COUNT sums at SUM, at least two, in pairs. The last pair is node N. */
+/* Adds up the COUNT values SUM, at least two, in pairs. Node N becomes the sum of the last pair. */
 static mst_status merge_in_pairs(mst_plan *plan, int32_t n, int32_t *sum, int32_t count) {
     mst_shards *leaf = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *leaf);
     if (!leaf) return MST_NO_MEMORY("for a plan");

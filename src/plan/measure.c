@@ -15,7 +15,7 @@
 #include "op/op.h"
 #include "plan/plan.h"
 
-/* Whether VALUE is there before any convolution runs: it is not computed in the step. */
+/* Whether VALUE exists before any convolution runs, because it is not computed in the step. */
 static bool is_given(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker;
     while (maker = &plan->node[plan->value[value].node], mst_plan_is_view(maker)) value = maker->src[0];

@@ -70,7 +70,7 @@ static void find_lives(const placing *l) {
         for (int64_t k = 0; k < program->num_instances; k++) {
             const mst_plan_instance *instance = &plan->instance[program->instance[k]];
             const mst_plan_node *node = &plan->node[instance->node];
-            /* the devices of a group share the memory of the node's values: its first part stands for all */
+            /* the devices of a group share the memory of the node's values, so only the first part is looked at */
             for (int i = 0; i < node->num_src + node->num_dst && instance->part == 0; i++) {
                 if (i < node->num_src && mst_plan_shape_only(node, i)) continue;
                 const int32_t root = plan->value[i < node->num_src ? node->src[i] : node->dst + i - node->num_src].root;
@@ -91,7 +91,7 @@ static bool is_own_arena(const placing *l, int32_t value) {
            !(node->op->flags & MST_OP_NO_VALUE);
 }
 
-/* The source whose last use is at place K and whose memory the node's output may take; -1 if there is none. */
+/* A source of NODE that has its last use at place K, so that the node's output may take its memory; -1: none. */
 static int32_t dying_source(const placing *l, const mst_plan_node *node, int32_t k) {
     if (!node->op->may_alias) return -1;
     const mst_plan_value *dst = &l->plan->value[node->dst];

@@ -1,5 +1,5 @@
-/* narrow: if products are computed in bf16, values between two batch norms that only convolutions and their gradients
- * read are kept in bf16. This halves the bytes that are written and read for them:
+/* narrow: if products are computed in bf16, keeps some values between two batch norms in bf16: those that only
+ * convolutions and their gradients read. This halves the bytes that are written and read for these values:
  *
  *     h, ... = conv2d_statistics(x, u, ...)                 h and dh are of bf16
  *     y, ... = conv2d_statistics(h, v, ..., terms)
@@ -7,8 +7,7 @@
  *
  * Kernels round h and dh as they write them, part by part, and compute with f32 as before. The statistics are those of
  * the rounded h. If one of the convolutions has to be in f32, or another node reads the value, the value stays f32. In
- * a plan of several tasks all values stay f32. Convolutions in groups do not count here: their products are always
- * f32. */
+ * a plan of several tasks all values stay f32. Convolutions in groups do not decide: their products are always f32. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -19,7 +18,7 @@
 
 typedef enum narrowing { MAY_NOT = -1, UNDECIDED, MAY } narrowing;
 
-/* What a convolution with OPTIONS says about a value that it reads or makes. */
+/* Whether a value that a convolution with OPTIONS reads or makes may be kept in bf16. */
 static narrowing of_options(const mst_conv2d_options *options) {
     if (options->precision == MST_MIXED_BFLOAT16) return MAY;
     return options->groups > 1 ? UNDECIDED : MAY_NOT;
@@ -38,8 +37,8 @@ static narrowing when_made(const mst_plan_node *node, int output) {
     return output == 0 && (is_convolution(node) || of_source) ? of_options(node->options) : MAY_NOT;
 }
 
-/* What NODE says about reading source I in bf16. Its kernels can read the source of a batch norm so, and the gradient
- * of the batch norm's output. */
+/* Whether source I of NODE may be kept in bf16. The kernels can read two sources in bf16: the source of a batch norm,
+ * and the gradient of a batch norm's output. */
 static narrowing when_read(const mst_plan_node *node, int i) {
     if (mst_plan_shape_only(node, i)) return UNDECIDED;
     const bool source = i == 0 && mst_conv_src_terms(node->op, node->num_src) > 0;
@@ -48,7 +47,7 @@ static narrowing when_read(const mst_plan_node *node, int i) {
     return source || gradient ? of_options(node->options) : MAY_NOT;
 }
 
-/* Combines what the nodes say about a value: a single MAY_NOT decides, and UNDECIDED leaves it to the others. */
+/* Combines the answers of several nodes for one value: a single MAY_NOT decides; UNDECIDED leaves it to the others. */
 static void narrow_join(narrowing *all, narrowing one) {
     if (*all == UNDECIDED || one == MAY_NOT) *all = one;
 }

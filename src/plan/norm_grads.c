@@ -1,13 +1,14 @@
-/* norm_grads: if only the gradients of a convolution read the gradient of a batch norm's source, that gradient is never
- * in memory as a whole. The gradient of the batch norm becomes its sums. Both gradients of the convolution become one
- * node. It makes each part of the gradient once, and uses it twice while it is in the cache:
+/* norm_grads: applies if only the gradients of a convolution read the gradient of a batch norm's source. Then that
+ * gradient is never in memory as a whole. The gradient of the batch norm is replaced by the sums that it needs. Both
+ * gradients of the convolution become one node, which makes each part of the batch norm's gradient once, and uses it
+ * twice while it is in the cache:
  *
  *     dh, ... = fused_batch_norm_grad(h, ..., dn)      terms, ... = batch_norm_grad_sums(h, ..., dn)
  *     du = conv2d_weights_grad(x, u, dh)               dx, du = conv2d_grads(x, u, dn, h, terms)
  *     dx = conv2d_src_grad(x, u, dh)
  *
- * where h = conv2d(x, u). If x has no gradient, as when x are pictures, there is no dx. If x is the output of another
- * batch norm, the same node also computes the sums of that batch norm:
+ * where h = conv2d(x, u). If x has no gradient, for example if x are pictures, there is no dx. If x is the output of
+ * another batch norm, the same node also computes the sums of that batch norm:
  *
  *     dx, du = conv2d_grads(w, u, dn, h, terms, of_x)          dx, du, of_w, ... = conv2d_grads(w, u, dn, h, terms,
  *     of_w, ... = batch_norm_grad_sums(w, ..., variance, dx)                                    of_x, variance)
@@ -68,8 +69,8 @@ static void find_readers(const mst_plan *plan, readers *of) {
     }
 }
 
-/* The batch norm of which NODE is the gradient: its outputs 1 and 2 are the sources MEAN and MEAN + 1 of NODE, mean and
- * variance. Else NULL. */
+/* The batch norm of which NODE is the gradient; NULL: none. Its outputs 1 and 2, mean and variance, are the sources
+ * MEAN and MEAN + 1 of NODE. */
 static const mst_plan_node *norm_of(const mst_plan *plan, const mst_plan_node *node, int mean) {
     const mst_plan_node *norm = &plan->node[plan->value[node->src[mean]].node];
     const bool is_norm = norm->op == &mst_op_batch_norm || norm->op == &mst_op_fused_batch_norm ||
@@ -130,8 +131,8 @@ static mst_status add_joined(mst_plan *plan, const mst_plan_node *norm, const re
     return mst_plan_add(plan, &node, src, dst, out);
 }
 
-/* Turns NODE, a gradient of a batch norm, into its sums, and its readers into one node. JOINED: by value, the value
- * that replaces it. */
+/* Turns node N, a gradient of a batch norm, into the sums that the gradient needs, and its readers into one node.
+ * JOINED: by value, the value that replaces it. */
 static mst_status join_readers(mst_plan *plan, int32_t n, const readers *r, int32_t *joined) {
     mst_plan_node *node = &plan->node[n];
     mst_fused_batch_norm_options options = {.activation = MST_BATCH_LINEAR};
@@ -172,7 +173,7 @@ static mst_status join_gradients(mst_plan *plan) {
 
 /* ---- the sums of the batch norm before ---- */
 
-/* Whether CONV can compute SUMS too: they are those of the batch norm whose output the convolution reads. */
+/* Whether CONV can compute SUMS too. SUMS must belong to the batch norm whose output the convolution reads. */
 static bool can_add_up(const mst_plan *plan, const mst_plan_node *conv, const mst_plan_node *sums) {
     if (conv->op != &mst_op_conv2d_grads || conv->num_src != MST_CONV2D_GRADS_SRC_TERMS + 1 || conv->dead) return false;
     const mst_plan_node *norm = norm_of(plan, sums, 3);

@@ -8,9 +8,9 @@
  *     ...                                              ...
  *     dv = conv2d_weights_grad(n, v, dy)               dv = normalized_conv2d_weights_grad(h, v, dy, terms)
  *
- * The gradient of a batch norm needs its source in any case. So only the source is kept for the backward pass, which
- * is half of what was kept. Parts that are computed twice stay in the cache. The bits are the same with and without
- * this pass. */
+ * The gradient of a batch norm needs the source of the batch norm in any case. So only the source is kept for the
+ * backward pass, instead of source and output: half of the memory. Parts that are computed twice stay in the cache. The
+ * bits are the same with and without this pass. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -84,7 +84,7 @@ static void find_users(mst_plan *plan, bool *read, bool *spoiled) {
         const mst_plan_node *node = &plan->node[n];
         for (int i = 0; i < node->num_src && !node->dead; i++) {
             const mst_plan_node *norm = norm_of(plan, node, i);
-            if (!norm || passes_on(node)) continue; /* the users of what it passes on are visited themselves */
+            if (!norm || passes_on(node)) continue; /* the users of the passed value are visited themselves */
             if (can_take(plan, node, i, norm))
                 read[norm - plan->node] |= i == 0 && !mst_plan_shape_only(node, i);
             else
@@ -104,8 +104,8 @@ static mst_status change_users(mst_plan *plan, const bool *chosen) {
             else
                 MST_TRY(norms_take(plan, node, norm));
         }
-        /* A node that came after one that passes the output on now comes after the norm, as nothing is passed on any
-         * more. */
+        /* A node that came after a node that passes the output on now comes after the norm, because nothing is passed
+         * on any more. */
         for (int i = 0; i < node->num_control && !node->dead; i++) {
             const mst_plan_node *before = &plan->node[node->control[i]];
             const mst_plan_node *norm = passes_on(before) ? norm_of(plan, before, 0) : NULL;

@@ -1,5 +1,5 @@
-/* Ops that only plans have. Where a value enters or leaves a device (feed, fetch, receive) the executor does it; the
- * others have kernels like any op. */
+/* Ops that only plans have. The executor itself carries out those by which a value enters or leaves a device (feed,
+ * fetch, send, receive), and the exchanges with other tasks. */
 #include "plan/ops.h"
 
 #include "muster/hlo.h"
@@ -56,7 +56,8 @@ static bool compiled_writes(const void *options, int num_src, int i) {
     return mst_compiled_donation_of(options, i) != NULL;
 }
 
-/* src, dst: arrays of the program that is its option; its outputs have the specs of what it replaces */
+/* src, dst: arrays of the program in its options (plan/compiled.h); outputs have the specs of the values that they
+ * replace */
 const mst_op mst_op_compiled = {.name = "compiled",
                                 .num_src = MST_VARIADIC,
                                 .num_dst = MST_VARIADIC,

@@ -4,7 +4,8 @@
 
 #include "muster/op.h"
 
-/** piece: the elements from OFFSET on, as many as the output has; a view. The output is a vector on CPUs. */
+/** piece: a view of the source, which begins at its element OFFSET and has as many elements as the output. On CPUs the
+ *  output is a vector. */
 typedef struct mst_piece_options {
     int zero_;
     int64_t offset;

@@ -16,8 +16,8 @@ typedef struct mst_pair_map {
     int64_t count, capacity;
 } mst_pair_map;
 
-/** The place of the number of the pair (A, B). Both are at least 0. A new pair gets the number INITIAL. NULL with an
- *  error set if memory runs out. The pointer is valid until the next new pair. */
+/** Returns a pointer to the number of the pair (A, B). A and B are at least 0. A new pair gets the number INITIAL. The
+ *  pointer is valid until the next new pair. Returns NULL with an error set if memory runs out. */
 int32_t *mst_pair_map_at(mst_pair_map *map, int32_t a, int32_t b, int32_t initial);
 void mst_pair_map_free(mst_pair_map *map);
 

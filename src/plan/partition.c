@@ -1,9 +1,10 @@
-/* partition: cuts the order into one program for each device. If a device uses what another one of its domain has made,
- * it waits for it. Each device counts how far it has come: there is a point after each node that other devices wait
- * for. A wait for a later point covers all earlier points. Behind the gate no device waits for nodes before the gate.
+/* partition: cuts the order into one program for each device. If a device uses a value that another device of its
+ * domain makes, it waits for that device. Each device counts how far it has come: there is a point after each node that
+ * other devices wait for. A wait for a later point covers all earlier points. Behind the gate no device waits for nodes
+ * before the gate.
  *
- * If many devices run a node together, and each needs what all have made, one of them waits for all (a meet), and
- * the others wait for that one:
+ * If many devices run a node together, and each needs values from all of them, one device waits for all others by a
+ * node `meet`, and the others wait for that device:
  *
  *    3 devices, each for each other: 6 waits        12 devices with a meet: 2 * 11 waits instead of 12 * 11
  *
@@ -24,7 +25,7 @@ enum { MOST_WITHOUT_MEET = 4 };
 typedef struct cut {
     mst_plan *plan;
     int32_t *meet_of;     /* by node that a group runs: its meet; -1: none */
-    mst_pair_map waited;  /* (device, other) -> 1 + place in the order up to which DEVICE knows OTHER to be done */
+    mst_pair_map waited;  /* (device, other) -> 1 + place in the order up to which DEVICE has waited for OTHER */
     mst_pair_map settled; /* (silent node, device) -> 1: the device already waits for all nodes that the silent node
                              comes after */
     int32_t *met;         /* by node: the last user for which collect() visited it */
@@ -87,7 +88,8 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
     return MST_OK;
 }
 
-/* Compares so that later places in the order come first: the first node of each device then covers its other ones. */
+/* Compares nodes so that later places in the order come first. Then a wait for the first node of a device covers the
+ * device's other nodes. */
 static int later_first(const void *a, const void *b, void *context) {
     const mst_plan_node *node = context;
     const int32_t x = node[*(const int32_t *)a].position, y = node[*(const int32_t *)b].position;

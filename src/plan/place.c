@@ -6,10 +6,11 @@
  * the node, soft placement takes another device of the same task that can; mst_devices_fallback (device/device.c)
  * decides which. Without soft placement this is an error, which lists the devices that could.
  *
- * Beside devices that compile there is a CPU, the host. On it are, whatever device is asked for: the numbers of a step,
- * such as global_step; and first values of variables with what is computed only for them, so that they have the bits of
- * CPUs. A node that such a device cannot run goes there too, if its user has asked for no device: a strategy may have
- * chosen it (mst_soft_device_push). */
+ * Beside devices that compile there is a CPU, the host. Two kinds of nodes run there instead of on the device that
+ * compiles, even if they ask for that device. One kind is variables with numbers of a step, such as global_step. The
+ * other is nodes that are used only for first values of variables, so that first values have the bits of CPUs. A node
+ * that the device cannot run goes to the host too, unless the user has asked for the device: a strategy may have chosen
+ * it (mst_soft_device_push). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +41,8 @@ static bool has_strings(const mst_spec *spec, int count) {
     return false;
 }
 
-/* Whether no program has to compute nodes of OP: feeds, variables, groups of nodes, updates and sums of rows, which
- * later passes replace by other nodes. */
+/* Whether nodes of OP need no program. These are feeds, variables and groups of nodes; also updates and sums of rows,
+ * because later passes replace them by other nodes. */
 static bool needs_no_program(const mst_op *op) {
     return op == &mst_op_apply_gradients || op == &mst_op_leaf_rows ||
            (op->flags & (MST_OP_PLACEHOLDER | MST_OP_VARIABLE | MST_OP_NO_VALUE));
@@ -87,9 +88,9 @@ static bool supports(const mst_plan *plan, const mst_plan_node *node, int device
     return type->supports(node->op, count, spec) && can_compile_bodies(type, node->op, node->options);
 }
 
-/* ---- what is the host's ---- */
+/* ---- nodes of the host ---- */
 
-/* Whether NODE is a variable with a number of a step. */
+/* Whether NODE is a variable with numbers of a step, such as the learning rate or global_step. */
 static bool is_number_of_step(const mst_plan_node *node) {
     const unsigned numbers = 1u << MST_STATE_RULE | 1u << MST_STATE_RATE | 1u << MST_STATE_STEP |
                              1u << MST_STATE_METRIC | 1u << MST_STATE_CURSOR | 1u << MST_STATE_RANDOM;
@@ -109,7 +110,7 @@ static bool is_first_value(const mst_plan *plan, const mst_plan_node *node, int 
 
 enum { FOR_FIRST_VALUES = 1, FOR_OTHERS = 2 };
 
-/* Sets FOR_WHAT of each node to what needs it: first values of variables, other nodes, or both. The walk goes from the
+/* Sets FOR_WHAT of each node: whether first values of variables, other nodes, or both need it. The walk goes from the
  * last node to the first, so all users of a node have been visited before it. */
 static void find_uses(const mst_plan *plan, uint8_t *for_what) {
     for (int64_t n = plan->num_nodes - 1; n >= 0; n--) {
@@ -141,7 +142,7 @@ static mst_status prepare(placer *p) {
     return MST_OK;
 }
 
-/* Whether NODE is the host's if it asks for a device that compiles. */
+/* Whether NODE runs on the host if it asks for a device that compiles. */
 static bool is_of_host(const placer *p, const mst_plan_node *node) {
     if (node->op->flags & MST_OP_VARIABLE) return is_number_of_step(node);
     return p->for_what && p->for_what[node - p->plan->node] == FOR_FIRST_VALUES;
@@ -233,8 +234,8 @@ static mst_status place_mirrored(placer *p, mst_plan_node *node) {
     return MST_OK;
 }
 
-/* Puts a node that writes variables where the first of them is. A number that the host has beside them does not
- * count. */
+/* Puts a node that writes variables on the device of the first of them. If a device compiles, variables with numbers of
+ * a step count only if there are no others, because the host has them. */
 static mst_status place_writer(const placer *p, mst_plan_node *node) {
     const mst_plan *plan = p->plan;
     bool found = false;
@@ -258,7 +259,7 @@ static bool is_port(const mst_plan_node *node) {
     return node->op == &mst_op_feed || node->op == &mst_op_fetch;
 }
 
-/* The device that the node asked for, if soft placement has put it on another one; else NULL. */
+/* The device that the node asks for, if soft placement has put it on another one; else NULL. */
 static const char *asked_in_vain(const mst_plan *plan, const mst_plan_node *node) {
     mst_device_name name;
     int device;

@@ -257,7 +257,7 @@ mst_status mst_plan_sweep(mst_plan *plan) {
     return MST_OK;
 }
 
-/* The place of a walk within a node: which of its sources and control sources comes next. */
+/* How far a walk has come within a node: `next` is the next of its sources and control sources. */
 typedef struct visit {
     int32_t node, next;
 } visit;
@@ -344,7 +344,7 @@ static const struct {
 #undef PASS
 };
 
-/* What `plan_pass` may be besides the name of a pass. */
+/* `plan_pass` may also be this text, instead of the name of a pass. */
 static const char texts[] = "stablehlo";
 
 bool mst_plan_logs_texts(const mst_session_options *options) {

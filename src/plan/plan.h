@@ -37,26 +37,27 @@ typedef struct mst_plan_value {
     int32_t node;         /**< the node that makes it */
     int32_t root;         /**< the value in whose memory it lies: itself, or the value of which it is a view */
     int32_t index;        /**< number of the feed, state or exchange in whose memory it is, by `space` */
-    int32_t counted_by;   /**< if only the first of its rows are in use: the value that holds how many, and then their
-                               indices. That value is counted by itself. -1: all of the value is in use */
-    int32_t num_uses;     /**< number of live uses, except those of the shape only */
+    int32_t counted_by;   /**< if only the first rows of the value are in use: the value whose first element is the
+                               number of these rows. It may be the value itself. -1: all rows are in use */
+    int32_t num_uses;     /**< number of uses by live nodes; a use of the shape alone does not count */
     mst_space space;      /**< where it is; meaningful for roots only */
     int64_t shift;        /**< bytes from the beginning of the root to the value */
     mst_tensor *constant; /**< its value if this is known when the plan is made, else NULL */
-    int64_t offset; /**< of a root: place in its device's arena or constants. In an exchange: number of the value; for a
-                         leaf + number of the leaf * number of values */
+    int64_t offset; /**< of a root: bytes from the beginning of its device's arena or constants. In an exchange it is a
+                         number: v for the sum of value v; v + leaf * number of values for a leaf of value v */
 } mst_plan_value;
 
-/** Whether a node runs before the gate or behind it. All devices meet at the gate. Behind it nothing can fail any
- *  more. */
+/** Whether a node runs before the gate (run/gate.h) or behind it. All devices wait for each other at the gate. Behind
+ *  it nothing may fail. */
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
-/** The part of a step to which a node belongs. Devices that compile make programs of the nodes of one part. A shard S
- *  is part S + 1. Below MST_PART_ALONE are parts of an update that a single device runs: the update and its pieces
- *  (mst_lowering_alone). In a plan that donates, each update behind the gate has such a part too (programs.c). */
+/** The part of a step to which a node belongs. On devices that compile, all nodes of a program belong to one part.
+ *  Shard S is part S + 1. A part below MST_PART_ALONE has an update node that a single device runs, and the pieces that
+ *  this node reads (mst_lowering_alone). In a plan that donates, each update behind the gate has such a part too
+ *  (programs.c). */
 enum {
-    MST_PART_ALONE = -1, /**< of many nodes, each of which is a program of its own: sums over shards */
-    MST_PART_REST = 0    /**< what belongs to no shard, such as the update */
+    MST_PART_ALONE = -1, /**< each node of this part is a program of its own: sums over shards */
+    MST_PART_REST = 0    /**< nodes that belong to no shard, such as the update */
 };
 
 typedef struct mst_plan_body mst_plan_body;
@@ -66,31 +67,31 @@ typedef struct mst_plan_node {
     const void *options;
     const char *name;
     const mst_node *origin; /**< node of the graph from which it was made; NULL: a pass made it */
-    const char *asked;      /**< name of the device asked for */
+    const char *asked;      /**< name of the device that the graph requests for the node */
     int32_t num_src, num_control, num_dst;
     int32_t *src;     /**< values */
     int32_t *control; /**< nodes */
     int32_t dst;      /**< first of its values: value dst to value dst + num_dst - 1 */
     int32_t device;   /**< device that runs it; of a group: the first */
-    int32_t group;    /**< the devices that run it together, each a part; -1: only `device` */
+    int32_t group;    /**< number of the group of devices that run it together, each a part of it; -1: only `device` */
     int32_t part;     /**< MST_PART_REST, MST_PART_ALONE, or another */
-    int32_t copy_of;  /**< 1 + the node of which it is a copy for another device (cross.c); 0: of none */
+    int32_t copy_of;  /**< 1 + the node of which it is a copy for another device (cross.c); 0: it is no copy */
     int64_t made;     /**< number of its node in the graph: writers of one phase write in this order */
     int32_t phase;    /**< largest number of writers on any path to it, see commit.c */
-    int32_t earliest; /**< least phase that it may have: a node that a pass made in place of another has the other's
-                           phase or a later one */
+    int32_t earliest; /**< lowest phase that it may have. A node that replaces another one gets the phase of that node
+                           or a later one */
     int32_t position; /**< position in the order of all nodes */
     int32_t port;     /**< of a feed or fetch: its number in the call; of both ends of an exchange: the number of the
                            exchange */
     int32_t stream;   /**< of a send to, or a receive from, another task: number of the message, from 1 on; else 0 */
     int32_t peer;     /**< likewise: the other task */
-    int64_t staging;  /**< of a feed by a function: place of its value in the staging of its device */
+    int64_t staging;  /**< of a feed that a function fills: offset of its value in its device's staging memory */
     mst_region region;
     bool writer;      /**< changes a variable */
     bool fallible;    /**< may fail, so it must come before the gate */
     bool dead;        /**< nothing needs it: it stays in the array, and does not run */
     bool materialize; /**< a view that is copied, because its source is written before its last use */
-    bool again;       /**< begins a computation that is made again (recompute.c): a compiler must not find that out */
+    bool again;       /**< begins a computation that is repeated (recompute.c): compilers must not merge the two */
     const mst_kernel *kernel; /**< NULL: the op's reference kernel */
     mst_kernel_function run;  /**< what a call runs; NULL: no kernel runs for it, or the pass select has not run yet */
     void *state;              /**< what the kernel has prepared; of a group: an array with one state for each device */
@@ -137,7 +138,7 @@ typedef struct mst_plan_host {
 } mst_plan_host;
 
 struct mst_plan {
-    mst_arena memory; /**< of all that the plan points to and that does not grow */
+    mst_arena memory; /**< has everything that the plan points to, except the arrays that grow */
     const mst_graph *graph;
     const mst_plan_host *host;
     mst_plan_node *node;
@@ -168,9 +169,9 @@ struct mst_plan {
     mst_plan_wait *wait;
     int64_t num_waits, wait_capacity;
     bool commits;           /**< whether it changes state, and so has a gate */
-    bool donates;           /**< on devices that compile updates are programs behind the gate, which write variables in
-                                 place (commit.c). So their state is there once, and not twice */
-    bool can_donate;        /**< it does not, and has updates there */
+    bool donates;           /**< on devices that compile, updates are programs behind the gate, which write variables in
+                                 place (commit.c). So memory has the state of these updates once instead of twice */
+    bool can_donate;        /**< `donates` is false, but donating would save memory (commit.c) */
     bool has_shards;        /**< whether a node belongs to a shard */
     int32_t step_state;     /**< the i64 state whose value numbers the steps; -1: none */
     int32_t num_streams;    /**< number of message streams between tasks */
@@ -182,12 +183,12 @@ struct mst_plan {
     int64_t crossing_bytes; /**< bytes that go from one domain to another in each step */
     int64_t num_buckets;    /**< vectors in which gradients are summed over shards (update_pairs.c) */
     int64_t bucket_bytes;   /**< their bytes, for one shard */
-    int64_t row_gradients;  /**< sparse gradients beside them */
+    int64_t row_gradients;  /**< number of sparse gradients, which are in no bucket */
     double seconds;         /**< time that making the plan took */
 };
 
-/** Makes the plan for a call. GRAPH and HOST must outlive it. FEEDS and FETCHES are needed only during the call.
- *  DONATES is the plan's member of that name. */
+/** Makes the plan for a call. GRAPH and HOST must outlive the plan. FEEDS and FETCHES are needed only until this
+ *  function returns. DONATES is the plan's member of that name. */
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
                                      int num_feeds, const mst_value *fetches, int num_fetches, bool donates,
                                      mst_plan **out);
@@ -195,7 +196,7 @@ MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host
 void mst_plan_destroy(mst_plan *plan);
 /** MST_INVALID if `plan_pass` of the session's options cannot be NAME. */
 MST_CHECKED mst_status mst_plan_check_pass(const char *name);
-/** Whether the log of plans gets the texts of programs in place of plans: `plan_pass` is "stablehlo". */
+/** Whether the log of plans gets the texts of programs instead of plans, because `plan_pass` is "stablehlo". */
 bool mst_plan_logs_texts(const mst_session_options *options);
 mst_plan_info mst_plan_describe(const mst_plan *plan);
 /** Writes one line per live node to FILE, under "after TITLE". */
@@ -209,11 +210,11 @@ MST_CHECKED mst_status mst_plan_print_programs(const mst_plan *plan, FILE *file)
 MST_PASSES(MST_PASS)
 #undef MST_PASS
 
-/** The error of a step that needs NEEDED bytes on DEVICE, which is more than its limit. INSIDE of them are taken by its
- *  programs while they run. It names the largest values. */
+/** Sets and returns the error of a step that needs NEEDED bytes on DEVICE, more than the device's limit. INSIDE of
+ *  these bytes are what the device's programs take while they run. The message names the largest values. */
 mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed, int64_t inside);
-/** The error when all devices in the host's memory together need NEEDED bytes, more than its MEMORY. It names the
- *  largest values on DEVICE. */
+/** Sets and returns the error of a step for which all devices in the host's memory together need NEEDED bytes, more
+ *  than its MEMORY bytes. The message names the largest values on DEVICE. */
 mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, int64_t memory);
 
 /* ---- what passes share ---- */
@@ -222,11 +223,11 @@ mst_status mst_plan_over_host(const mst_plan *plan, int device, int64_t needed, 
  *  point into the plan, DST may not. *OUT is the node. */
 MST_CHECKED mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t *src, const mst_spec *dst,
                                     int32_t *out);
-/** Turns NODE into another op. OPTIONS and SRC are copied; its outputs stay. */
+/** Makes NODE a node of another op. OPTIONS and SRC are copied. The node keeps its outputs. */
 MST_CHECKED mst_status mst_plan_become(mst_plan *plan, mst_plan_node *node, const mst_op *op, const void *options,
                                        int num_src, const int32_t *src);
-/** Appends a cast of VALUE to DTYPE, on the device and in the phase of its reader USER, which may be in the plan. Its
- *  name is that of VALUE's node, '/' and SUFFIX. *OUT is its value. */
+/** Appends a cast of VALUE to DTYPE, on the device and in the phase of its reader USER. The name of the cast is that of
+ *  VALUE's node, '/' and SUFFIX. *OUT is the value of the cast. USER may point into the plan. */
 MST_CHECKED mst_status mst_plan_add_cast(mst_plan *plan, const mst_plan_node *user, int32_t value, mst_dtype dtype,
                                          const char *suffix, int32_t *out);
 /** Appends a variable node for a copy of VARIABLE on DEVICE (OF_DOMAIN: in its domain); *OUT is its value. */
@@ -251,12 +252,12 @@ MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
 /** Makes readers of value v, for v < NUM_VALUES, read value JOINED[v] instead; -1: no change. Then sweeps and sorts. */
 MST_CHECKED mst_status mst_plan_read_instead(mst_plan *plan, const int32_t *joined, int64_t num_values);
-/** Makes an inference context for a node. SPEC has room for the specs of its sources. */
+/** Makes an inference context for a node. SPEC has room for the specs of its sources, DST for those of its outputs. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
-/** True if only the shape of source I matters to the node. Ops can say so of their first 32 sources. */
+/** True if only the shape of source I matters to the node. Ops can declare this for their first 32 sources. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
-/** Whether NODE may use products of bf16. Its device must compile or have kernels for them. With kernels no other task
- *  may make the same plan, as its processor may differ. */
+/** Whether NODE may use products of bf16. Its device must compile, or have kernels for them. The kernels are used only
+ *  if no other task makes the same plan, because the processor of another task may lack them. */
 bool mst_plan_takes_bf16(const mst_plan *plan, const mst_plan_node *node);
 /** True if nothing runs for the node: variables, constants, views, groups of nodes, and feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
@@ -272,8 +273,8 @@ bool mst_plan_is_view(const mst_plan_node *node);
 bool mst_plan_compiles(const mst_plan *plan, const mst_plan_node *node);
 /** Whether a type of device of the plan compiles. */
 bool mst_plan_has_compilers(const mst_plan *plan);
-/** The device on which the numbers of a step are computed, such as factors: DEVICE or, if it compiles, the CPU of its
- *  task. */
+/** The device on which single numbers of a step are computed, such as penalties and factors of gradients: DEVICE or, if
+ *  it compiles, the CPU of its task. */
 int32_t mst_plan_number_device(const mst_plan *plan, int32_t device);
 /** The domain in which DEVICE computes. */
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);

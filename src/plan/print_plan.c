@@ -1,4 +1,5 @@
-/* Prints a plan (--dump-plan), one line per live node, or the texts of its programs, and adds up its sizes. */
+/* Prints a plan (--dump-plan): one line per live node, or the texts of its programs. Also adds up the sizes of a plan
+ * for mst_plan_describe. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static void print_node(const mst_plan *plan, FILE *file, const mst_plan_node *no
     fprintf(file, "\n");
 }
 
-/* Prints the fetches, so that a reader knows which plan it is. */
+/* Prints the fetches, which show which plan this is. */
 static void print_fetches(const mst_plan *plan, FILE *file) {
     enum { FEW = 3 };
     for (int i = 0; i < plan->num_fetches && i < FEW; i++)
@@ -94,10 +95,10 @@ typedef struct compiled_node {
     const mst_plan_node *node;
     const mst_compiled_options *options;
     int64_t place; /* in the order of devices and calls */
-    int64_t first; /* place of the first of those with the same text */
+    int64_t first; /* place of the first node with the same text */
 } compiled_node;
 
-/* Fills NODES with the compiled nodes of this task. They are *COUNT, with *NUM_TEXTS texts. */
+/* Fills NODES with the compiled nodes of this task: *COUNT nodes with *NUM_TEXTS different texts. */
 static mst_status list_compiled(const mst_plan *plan, mst_names *by_text, compiled_node *nodes, int64_t *count,
                                 int64_t *num_texts) {
     for (int d = 0; d < plan->host->devices->count; d++) {
@@ -130,8 +131,8 @@ static bool share_a_line(const compiled_node *a, const compiled_node *b) {
     return a->first == b->first && a->node->device == b->node->device && strcmp(a->node->name, b->node->name) == 0;
 }
 
-/* Prints the comment for NODES[I] and those after it that have the same text, name and device, as sums over shards do.
- * Returns the place after them. */
+/* Prints one comment for NODES[I] and the nodes after it that have the same text, name and device, such as sums over
+ * shards. Returns the place after them. */
 static int64_t print_comment(const mst_plan *plan, FILE *file, const compiled_node *nodes, int64_t count, int64_t i) {
     const compiled_node *x = &nodes[i];
     int64_t end = i + 1;

@@ -1,7 +1,9 @@
-/** What each device does in a step. The last pass (compile.c) writes it, and a run begins with it.
+/** What each device does in a step: its program, a list of actions. The last pass (compile.c) writes it, and each step
+ *  follows it.
  *
- *  A program is a list of actions. Its calls are the instances of nodes that run a kernel. The backend prepares them,
- *  and an action MST_DO_RUN makes a row of them. Devices wait for each other at numbered points.
+ *  The calls of a program are the instances of nodes that run a kernel or a compiled program. The backend prepares the
+ *  calls, and an action MST_DO_RUN makes several of them, one after the other. Devices wait for each other at numbered
+ *  points.
  */
 #ifndef MUSTER_PLAN_PROGRAM_H
 #define MUSTER_PLAN_PROGRAM_H
@@ -20,7 +22,7 @@ typedef enum mst_action_kind {
     MST_DO_FETCH,   /**< node FIRST: copies its source to the caller's tensor */
     MST_DO_START,   /**< node FIRST: starts an exchange with other tasks */
     MST_DO_AWAIT,   /**< node FIRST: waits for the sums of an exchange */
-    MST_DO_GATE     /**< waits until all devices are here; from now on nothing fails */
+    MST_DO_GATE     /**< waits until all devices have come to the gate; behind it nothing may fail */
 } mst_action_kind;
 
 typedef struct mst_action {
@@ -35,16 +37,16 @@ typedef struct mst_program {
     int64_t num_instances, instance_capacity;
     mst_action *action;
     int64_t num_actions, action_capacity;
-    int32_t *call; /**< the instances that run a kernel */
+    int32_t *call; /**< the instances that the backend runs */
     int64_t num_calls, call_capacity;
     int32_t num_points;      /**< points for which other devices wait */
     int64_t arena_bytes;     /**< bytes of the values that are computed in a step */
     int64_t workspace_bytes; /**< bytes after these values: the most that one kernel needs */
     int64_t exchange_bytes;  /**< bytes of leaves and sums of the exchanges that it starts: memory of the host */
     int64_t constant_bytes;  /**< bytes of constants, if the device's memory is not the host's */
-    bool receives_strings;   /**< it receives strings. Their bytes are in no arena, because their number is known only
-                                  in the step */
-    int64_t staging_bytes;   /**< bytes of host memory for all values that functions feed, if the device's memory is not
+    bool receives_strings; /**< it receives strings. The bytes of these are in no arena, because the number of bytes is
+                                  known only in the step */
+    int64_t staging_bytes; /**< bytes of host memory for all values that functions feed, if the device's memory is not
                                   the host's */
 } mst_program;
 

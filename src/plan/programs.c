@@ -1,31 +1,36 @@
 /* programs: replaces the nodes of devices that compile by programs in StableHLO (plan/compiled.h).
  *
- * A compiler rewrites a whole program. So that what it does to a shard does not depend on the shards beside it, no
- * program has nodes of two shards. Each node belongs to a part of the step: a shard, the rest (such as the update), or
- * itself alone (a sum over shards). The level of a node is the largest number of changes of part on any path to it; in
- * a shard and in the rest a change of device counts too. A program has the nodes of one device, one part and one level:
+ * A compiler rewrites a whole program. No program has nodes of two shards, so the results of a shard do not depend on
+ * which other shards the device computes. Each node belongs to a part of the step: a shard, the rest (such as the
+ * update), or itself alone (a sum over shards). The level of a node is the largest number of changes of part on any
+ * path to it. For nodes of a shard and of the rest, a change of device counts too. A program has the nodes of one
+ * device, one part and one level:
  *
  *    device 0   shard 0 -> gradients, level 0 --+                     +--> update, level 2
  *                                               +--> sum, level 1 ----+
  *    device 1   shard 1 -> gradients, level 0 --+                     +--> update, level 2
  *
- * A path that leaves a program comes to higher levels only, so no two programs wait for each other in a circle. What
- * comes from feeds, or what the host makes of them alone, has level 0 everywhere.
+ * A path that leaves a program only comes to higher levels, so programs cannot wait for each other in a circle. Feeds,
+ * and values that the host computes from feeds alone, have level 0 everywhere.
  *
- * All devices compute the new values of the variables that the replicas have, and must get the same bits. So their
- * programs for that have equal texts: what only one device needs, such as a fetch, is a part of its own, and what one
- * of these programs gives to others, all give. What leads to the update of weights is a part too: so it does not matter
- * whether other variables, such as moving statistics, get their values on the same level, as they do if there are
- * several tasks.
+ * Every device computes the new values of the variables that the replicas have, and all must get the same bits. So the
+ * programs for these values have equal texts on all devices. This has three consequences:
+ *   - Nodes that only one device needs, such as those for a fetch, are a separate part.
+ *   - If one of these programs has an output that other nodes read, all of them have this output.
+ *   - Nodes that lead to the update of weights are a separate part too. With several tasks, other variables, such as
+ *     moving statistics, may get their values on the same level as the weights. The program of the update is the same
+ *     in either case.
  *
- * Programs write nothing. What a node writes is an output of it: the nodes that come after it read that one, and behind
- * the gate an assignment gives it to the variable (commit.c). In a plan that donates, updates are behind the gate. Each
- * is a program of its own, with the pieces of summed gradients that it reads: as outputs of programs before the gate
- * they would take as much memory as new weights. What it writes is donated to its results. If there are several
- * shards and no clipping by norm, its text is but for that the one that it has in other plans.
+ * Programs write no variables. The new value of a variable is an output of the node that writes it. Later nodes read
+ * this output, and behind the gate an assignment gives it to the variable (commit.c). A plan that donates is the
+ * exception: its updates are behind the gate. Each update is a program of its own, together with the pieces of summed
+ * gradients that it reads. (As outputs of programs before the gate, these pieces would take as much memory as new
+ * weights.) The variables that the update writes are donated to its results. Apart from the donations, with several
+ * shards and without clipping by norm, its text is the same as in other plans.
  *
- * With check_numerics the text looks at each output of a node, and at the variables that the node reads. As on CPUs,
- * what only an assignment behind the gate reads is not looked at before the variable is read. */
+ * With check_numerics the text looks for NaN and Inf in each output of a node, and in the variables that the node
+ * reads. As on CPUs, a value that only an assignment behind the gate reads is not checked until a node reads the
+ * variable. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +46,7 @@
 #include "plan/update_ops.h"
 #include "tensor/string.h"
 
-/* The most elements of a constant that stands in the text. */
+/* The most elements of a constant that is written in the text itself. */
 enum { MOST_IN_TEXT = 16 };
 
 /* Where a node runs. Values are sent and received where they were made. */
@@ -50,11 +55,11 @@ typedef struct site {
     int32_t part;
 } site;
 
-/* Parts of nodes that belong to no shard: those that lead to no new value of a variable that all devices have, and
- * those that lead to the update of weights. */
+/* More parts, of nodes that belong to no shard. PART_OTHER: the node leads to no new value of a variable that all
+ * devices have. PART_UPDATE: it leads to such a value and to the update of weights. */
 enum { PART_OTHER = INT32_MIN, PART_UPDATE };
 
-/* What the value of a node leads to: a new value of a variable that the replicas have, the update of weights. */
+/* What a node leads to. TO_COMMON: a new value of a variable of the replicas. TO_UPDATE: the update of weights. */
 enum { TO_COMMON = 1, TO_UPDATE = 2 };
 
 /* A node of a program. */
@@ -68,19 +73,19 @@ typedef struct pass {
     int64_t num_nodes, num_values; /* when the pass began */
     site *sites;                   /* by node */
     int32_t *level;                /* by node */
-    bool *is_made;                 /* by node: something that a program computes leads to it */
+    bool *is_made;                 /* by node: it is in a program, or a node on a path to it is */
     uint8_t *leads_to;             /* by node: TO_COMMON, TO_UPDATE */
     int32_t *program_of;           /* by node: the number of its program; -1: it is in none */
     int32_t num_programs;
-    int32_t *kind_of; /* by program: programs of one kind do the same on different devices; -1: there is no other */
+    int32_t *kind_of; /* by program: programs of one kind do the same on different devices; -1: on one device only */
     member *members;  /* sorted by program and key */
     int64_t num_members;
     int32_t *node_of; /* by program: its node in the plan */
-    bool *is_output;  /* by value: another node than those of its program reads it */
+    bool *is_output;  /* by value: a node outside of its program reads it */
     bool *is_used;    /* by value: a node of a program reads it */
     int32_t *joined;  /* by value: the output of a program that replaces it; -1: none */
     /* while a program is written */
-    mst_hlo *hlo;        /* by value: as it is in the program */
+    mst_hlo *hlo;        /* by value: the same value in the program */
     int32_t *has_hlo;    /* by value: the program for which `hlo` is set */
     int32_t *checked_in; /* by value of a variable: the program that has looked for NaN and Inf in it */
     bool *written;       /* by node: it is in the text */
@@ -98,11 +103,11 @@ typedef struct writing {
     const member *members;
     int64_t num_members;
     mst_hlo_program *program;
-    int32_t *source; /* values of the plan: the arguments that are not keys, steps or tensors */
+    int32_t *source; /* values of the plan: the arguments of the kind MST_HLO_SOURCE_VALUE */
     int64_t num_sources, source_capacity;
-    int32_t *constant; /* values of the plan that are constants, as they are met first */
+    int32_t *constant; /* values of the plan: the constants that the program has, in the order of their first uses */
     int64_t num_constants, constant_capacity;
-    fault_place *fault; /* by the number of the fault less 1 */
+    fault_place *fault; /* fault number n (from 1) is fault[n - 1] */
     int64_t num_faults, fault_capacity;
 } writing;
 
@@ -144,7 +149,7 @@ static bool is_member(const mst_plan *plan, const mst_plan_node *node) {
     const mst_op *op = node->op;
     const unsigned storage = MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_NO_VALUE;
     if (!mst_plan_compiles(plan, node) || (op->flags & storage)) return false;
-    if (node->region == MST_COMMIT) return is_update_step(node) || op == &mst_op_piece; /* isolate_updates */
+    if (node->region == MST_COMMIT) return is_update_step(node) || op == &mst_op_piece; /* see isolate_updates */
     if (op == &mst_op_feed || op == &mst_op_fetch || op == &mst_op_send || op == &mst_op_receive ||
         op == &mst_op_exchange_start || op == &mst_op_exchange_wait)
         return false;
@@ -163,7 +168,7 @@ static int32_t input(const mst_plan *plan, const mst_plan_node *node, int k) {
     return reads(node, k) ? plan->value[node->src[k]].node : -1;
 }
 
-/* Finds what nodes lead to. */
+/* Fills `leads_to`. */
 static void find_aims(const pass *p) {
     const mst_plan *plan = p->plan;
     for (int64_t k = plan->num_order - 1; k >= 0; k--) {
@@ -179,7 +184,7 @@ static void find_aims(const pass *p) {
     }
 }
 
-/* A step without shards has one program for all that a device does. */
+/* The part of node N for the choice of its program. In a step without shards all nodes of a device are of one part. */
 static int32_t program_part(const pass *p, int32_t n) {
     const int32_t part = p->plan->node[n].part;
     if (part != MST_PART_REST || !p->plan->has_shards) return part;
@@ -214,14 +219,14 @@ static int by_program(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* A number for each part, at least 0: even for those from 0 on, odd for those below 0. */
+/* Maps each part to a number that is at least 0: parts from 0 on to even numbers, parts below 0 to odd ones. */
 static int32_t part_key(int32_t part) {
     if (part == PART_OTHER || part == PART_UPDATE) return INT32_MAX - (part == PART_UPDATE);
     return part >= 0 ? 2 * part : -2 * part - 1;
 }
 
-/* Numbers the programs, and sorts their nodes: those of the graph in the order in which they were made there, then
- * those that passes have added. A copy for another device has the key of the node of which it is a copy. */
+/* Numbers the programs, and sorts the nodes of each. Nodes of the graph come first, in the order in which they were
+ * made there, then nodes that passes have added. A copy for another device has the key of the node that was copied. */
 static mst_status find_programs(pass *p) {
     const mst_plan *plan = p->plan;
     mst_pair_map kinds = {0}, programs = {0};
@@ -232,7 +237,7 @@ static mst_status find_programs(pass *p) {
         const mst_plan_node *node = &plan->node[n];
         find_level(p, n);
         if (!is_member(plan, node)) continue;
-        const int32_t level = node->region == MST_COMMIT ? 0 : p->level[n]; /* the part is the program */
+        const int32_t level = node->region == MST_COMMIT ? 0 : p->level[n]; /* behind the gate a part is one program */
         int32_t *kind = NULL, *program = NULL;
         if (node->part == MST_PART_ALONE) {
             p->program_of[n] = p->num_programs++;
@@ -255,8 +260,8 @@ static mst_status find_programs(pass *p) {
     return status;
 }
 
-/* Makes a node without a value, which has members as sources, come after their programs instead: then their outputs
- * are not needed. */
+/* NODE has no value. Sources of NODE that are in programs become control sources, so that NODE comes after the programs
+ * without needing their outputs. */
 static mst_status come_after(pass *p, mst_plan_node *node) {
     const mst_plan *plan = p->plan;
     int kept = 0, moved = 0;
@@ -292,14 +297,14 @@ static mst_status find_outputs(pass *p) {
     return MST_OK;
 }
 
-/* The number of members from K on that are of one program. */
+/* The number of members from K on that belong to the program of member K. */
 static int64_t count_of_program(const pass *p, int64_t k) {
     int64_t end = k + 1;
     while (end < p->num_members && p->members[end].program == p->members[k].program) end++;
     return end - k;
 }
 
-/* Whether the COUNT members from A on do the same as those from B on. */
+/* Whether the COUNT members from A on do the same as the COUNT members from B on. */
 static bool are_alike(const pass *p, int64_t a, int64_t b, int64_t count) {
     const mst_plan_node *node = p->plan->node;
     bool alike = true;
@@ -310,8 +315,8 @@ static bool are_alike(const pass *p, int64_t a, int64_t b, int64_t count) {
     return alike;
 }
 
-/* Lets what is an output, or is used, of the members from A on also be so of those from B on, and the other way
- * round. */
+/* The COUNT members from A on correspond to those from B on. If a value of one of them is an output, or is used, marks
+ * the value of the other one in the same way. */
 static void join_outputs(const pass *p, int64_t a, int64_t b, int64_t count) {
     const mst_plan_node *node = p->plan->node;
     for (int64_t i = 0; i < count; i++) {
@@ -340,8 +345,9 @@ static void join_kinds(const pass *p, int64_t *first) {
 
 /* ---- text ---- */
 
-/* The constant VALUE, or one that is equal to it and that the program has already. Whether the pass simplify has merged
- * the two depends on the devices for which they were made. It compares no large constants. */
+/* Sets OUT to the constant VALUE, or to an equal constant that the program has already. The pass simplify merges equal
+ * constants only if they are for one device, but the text must not depend on that. Different large tensors are not
+ * compared. */
 static mst_status find_constant(writing *w, int32_t value, int32_t *out) {
     enum { SMALL = 256 };
     const mst_plan_value *all = w->p->plan->value, *v = &all[value];
@@ -360,7 +366,8 @@ static mst_status find_constant(writing *w, int32_t value, int32_t *out) {
     return MST_OK;
 }
 
-/* VALUE in the program that is being written: what one of its nodes has computed, a constant, or an argument. */
+/* Sets OUT to VALUE in the program that is being written: the output of a node of the program, a constant or an
+ * argument. */
 static mst_status find_hlo(writing *w, mst_lower *l, int32_t value, mst_hlo *out) {
     pass *p = w->p;
     if (p->plan->value[value].constant) MST_TRY(find_constant(w, value, &value));
@@ -389,13 +396,13 @@ static void set_hlo(const writing *w, int32_t value, mst_hlo hlo) {
 static mst_status write_op(const writing *w, const mst_plan_node *node, mst_lower *l, mst_hlo *new) {
     if (!is_update_step(node)) return mst_hlo_program_op(w->program, l);
     l->program = w->program;
-    mst_update_node_lower(l, new); /* its errors stay in the program */
+    mst_update_node_lower(l, new); /* errors are kept in the program */
     for (int i = 0, next = 1; i < node->num_src; i++)
         if (mst_plan_writes(node, i)) l->dst[next++] = new[i];
     return MST_OK;
 }
 
-/* Notes where the faults are that have been written since. */
+/* Notes NODE and VALUE for the faults that have been written since the last call. */
 static mst_status note_faults(writing *w, int32_t node, int32_t value) {
     while (w->num_faults < mst_hlo_program_num_faults(w->program)) {
         MST_TRY(mst_grow(&w->fault, sizeof *w->fault, w->num_faults + 1, &w->fault_capacity));
@@ -404,8 +411,8 @@ static mst_status note_faults(writing *w, int32_t node, int32_t value) {
     return MST_OK;
 }
 
-/* Whether the text looks for NaN and Inf in what NODE reads and makes. If it writes, another node must read what it
- * has written; output 0 of an update is something else. */
+/* Whether the text looks for NaN and Inf in the values that NODE reads and makes. If NODE is a writer, this is so only
+ * if another node reads a new value that it makes; output 0 of an update is no such value. */
 static bool is_checked(const pass *p, const mst_plan_node *node) {
     bool is_used = !node->writer;
     if (!p->plan->host->options->check_numerics || mst_plan_is_silent(p->plan, node)) return false;
@@ -413,8 +420,8 @@ static bool is_checked(const pass *p, const mst_plan_node *node) {
     return is_used;
 }
 
-/* Writes the fault that X has a NaN or Inf; it is that of VALUE. All rows count (counted_by): ops write zeros to those
- * that are not in use. */
+/* Writes a check of X, which is VALUE in the program: a NaN or Inf is a fault. All rows are checked, also those that
+ * are not in use (counted_by), because ops set these to zeros. */
 static mst_status check_value(writing *w, mst_lower *l, int32_t value, mst_hlo x) {
     const mst_spec *spec = &w->p->plan->value[value].spec,
                    bools = {.dtype = MST_BOOL, .shape = mst_hlo_spec(l, x).shape};
@@ -425,7 +432,8 @@ static mst_status check_value(writing *w, mst_lower *l, int32_t value, mst_hlo x
     return note_faults(w, w->p->plan->value[value].node, value);
 }
 
-/* The same if X, the source VALUE of a node, is a variable or a view of one. A writer's output is its new value. */
+/* Writes the same check if X, the source VALUE of a node, is a variable or a view of one. The output of a writer is not
+ * checked here, because it is a new value. */
 static mst_status check_source(writing *w, mst_lower *l, int32_t value, mst_hlo x) {
     const mst_plan *plan = w->p->plan;
     const mst_plan_node *maker;
@@ -508,14 +516,14 @@ static mst_status write_after_inputs(writing *w, int32_t n, visit *stack) {
 
 static bool has_output(const pass *p, int32_t n) {
     const mst_plan_node *node = &p->plan->node[n];
-    if (node->region == MST_COMMIT && node->writer) return true; /* what it writes */
+    if (node->region == MST_COMMIT && node->writer) return true; /* the new values of variables */
     for (int32_t v = node->dst; v < node->dst + node->num_dst; v++)
         if (p->is_output[v]) return true;
     return false;
 }
 
-/* Writes first the nodes that others read, in the order of their keys, each after its inputs. So the text is the same
- * on all devices, although passes have added their nodes in another order. */
+/* Writes the nodes of the program: first those with outputs, in the order of their keys, each after its inputs. So the
+ * text is the same on all devices, although passes may have added nodes in a different order for each. */
 static mst_status write_nodes(writing *w) {
     visit *stack = malloc(((size_t)w->num_members + 1) * sizeof *stack);
     mst_status status = stack ? MST_OK : MST_NO_MEMORY("for a plan");
@@ -622,8 +630,8 @@ static mst_status find_faults(const writing *w, mst_compiled_options *out) {
     return MST_OK;
 }
 
-/* "shard_0/program_2": the part and level of the program; "layer1/sum": of a node alone, or of an update, its own
- * name. */
+/* The name of the program. "shard_0/program_2" has the part and the level. A program of one node alone, or of an
+ * update, has the name of this node, such as "layer1/sum". */
 static const char *find_name(const writing *w) {
     const mst_plan_node *first = &w->p->plan->node[w->members[0].node];
     const int32_t level = w->p->level[w->members[0].node];
@@ -634,7 +642,7 @@ static const char *find_name(const writing *w) {
     return mst_arena_print(&w->p->plan->memory, "shard_%d/program_%d", first->part - 1, level);
 }
 
-/* Adds the node of the program. Its outputs replace those of its nodes that others read. */
+/* Adds the node of the program. Its outputs replace the outputs of the program's nodes that other nodes read. */
 static mst_status add_node(const writing *w, const char *text) {
     pass *p = w->p;
     mst_plan *plan = p->plan;
@@ -706,7 +714,7 @@ static int32_t replaced_by(const pass *p, int32_t n) {
     return n < p->num_nodes && p->program_of[n] >= 0 ? p->node_of[p->program_of[n]] : n;
 }
 
-/* Makes all nodes come after programs where they came after nodes of them. */
+/* Makes all nodes that came after a node of a program come after the program. */
 static mst_status redirect(pass *p) {
     mst_plan *plan = p->plan;
     for (int64_t k = 0; k < p->num_members; k++) {

@@ -39,8 +39,7 @@ static mst_status list_feeds(importer *m) {
     return MST_OK;
 }
 
-/* Whether NODE is a placeholder that is fed. Its value is there when the step begins, so no node needs to wait for
- * it. */
+/* Whether NODE is a placeholder that is fed. Its value exists when the step begins, so no node needs to wait for it. */
 static bool is_fed_placeholder(const importer *m, const mst_node *node) {
     return (node->op->flags & MST_OP_PLACEHOLDER) && m->feed_of[node->id] >= 0;
 }
@@ -96,8 +95,8 @@ static mst_status import_variable(importer *m, const mst_node *from) {
     return MST_OK;
 }
 
-/* Whether NODE uses source I for its shape only, and still has to come after it. The source itself does not run. But it
- * comes after other nodes, or depends on writes, and these must happen all the same. */
+/* Whether NODE uses source I for its shape only, but still has to come after it. A source of which only the shape is
+ * used does not run. But if it comes after other nodes, or depends on writes, these must happen all the same. */
 static bool waits_for_shape(const importer *m, const mst_node *node, int i) {
     const mst_value src = node->src[i];
     return i < 32 && (node->op->shape_only >> i & 1u) && /* as mst_plan_shape_only */
@@ -122,7 +121,7 @@ static int32_t list_controls(importer *m, const mst_node *from, int32_t *control
 static mst_status import_node(importer *m, const mst_node *from) {
     mst_plan *plan = m->plan;
     if (from->op->flags & MST_OP_VARIABLE) return import_variable(m, from);
-    /* twice: a source whose shape alone is used may become a control source too */
+    /* 2 * num_src: a source of which only the shape is used may become a control source too */
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(2 * from->num_src + from->num_control) * sizeof *src);
     if (!src) return MST_NO_MEMORY("for a plan");
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);

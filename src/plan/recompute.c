@@ -35,15 +35,15 @@ typedef struct recompute {
     int64_t num_nodes, num_values; /* numbers before copies are added */
     bool *backward;                /* by node: it belongs to a gradient, or depends on one */
     int32_t *root;                 /* by value: the value in whose memory it lies */
-    bool *kept;                    /* by root: it is not computed again, because it need not or cannot be */
+    bool *kept;                    /* by root: it is not computed again, because that is unnecessary or not possible */
     bool *saved;                   /* by root: a backward node reads it */
     int32_t *parent;               /* by node: next node towards the one that stands for its component */
     int32_t *place;                /* by node: its place in `node` */
     int32_t *last;                 /* by root: place of its last forward reader; -1: none */
     int32_t *segment;              /* by place */
-    int64_t *crossing;             /* by place: bytes made before it that it or a later place reads */
+    int64_t *crossing;             /* by place: bytes that earlier places make and this or a later place reads */
     int64_t *bytes;                /* by place: bytes that the node makes and the backward pass reads */
-    int64_t *sum;                  /* by segment: bytes, or by place: bytes whose last reader is there */
+    int64_t *sum;                  /* by segment: its bytes; or by place: bytes that have their last reader there */
     int32_t *node;                 /* forward nodes, component after component, each in the order of execution */
     int64_t num_forward;
     int32_t *copy;        /* by node: its copy; -1: none */
@@ -155,7 +155,7 @@ static bool is_open(const recompute *r, int32_t value) {
 
 static void weigh(recompute *r, component c) {
     int64_t open = 0;                                         /* bytes that cross the border before place K */
-    for (int64_t k = c.begin; k <= c.end; k++) r->sum[k] = 0; /* bytes whose last reader is at K */
+    for (int64_t k = c.begin; k <= c.end; k++) r->sum[k] = 0; /* bytes that have their last reader at K */
     for (int64_t k = c.begin; k < c.end; k++) {
         const mst_plan_node *node = &r->plan->node[r->node[k]];
         r->crossing[k] = open;
@@ -262,8 +262,8 @@ static int32_t made_again(const recompute *r, int32_t n, int i) {
     return r->plan->value[node->src[i]].node;
 }
 
-/* Finds when the first gradient reaches each segment, and which node reads the segment then. Positions are those of the
- * order without copies. So all readers of a segment come after the nodes for which its copies wait. */
+/* Finds when the first gradient reaches each segment, and which node then reads the segment. Positions are places in
+ * the order without copies, so all readers of a segment come after the nodes for which its copies wait. */
 static void find_waits(recompute *r) {
     const mst_plan *plan = r->plan;
     for (int32_t s = 0; s < r->num_segments; s++) r->after[s] = INT32_MAX;
@@ -302,7 +302,7 @@ static void find_needed(recompute *r) {
     }
 }
 
-/* The value to read in place of VALUE. */
+/* The value to read instead of VALUE: the output of the copy of its node, if there is a copy. */
 static int32_t copy_of(const recompute *r, int32_t value) {
     const int32_t maker = r->plan->value[value].node;
     if (value >= r->num_values || r->kept[r->root[value]] || r->copy[maker] < 0) return value;

@@ -8,8 +8,8 @@
  * that waits for an exchange has started all exchanges before it.
  *
  * That order is by depth, which is the largest number of sums on any path to a sum, then by number. So a sum never
- * waits for a deeper one. On devices that compile, programs then have the same
- * nodes whether or not there are other tasks (programs.c). */
+ * waits for a deeper one. On devices that compile, programs then have the same nodes whether or not there are other
+ * tasks (programs.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #include "op/list.h"
 #include "plan/task_sums.h"
 
-/* A node with its options. */
+/* A node sum_replicas with its options: one part of a sum. */
 typedef struct part {
     const mst_sum_replicas_options *options;
     int32_t node;
@@ -126,9 +126,10 @@ static mst_status lower_all(mst_plan *plan, const part *parts, int64_t count) {
     return MST_OK;
 }
 
-/* Finds the depths of the sums. PARTS are sorted by number. SUM, by node, is all -1; DEPTH, by node or sum, is all 0. A
- * sum is as deep as its deepest part: what waits for it waits for that one. So depths are found anew until none rises,
- * which takes at most as many rounds as there are sums. */
+/* Finds the depths of the sums. PARTS are sorted by number. On entry SUM, by node, is all -1, and DEPTH, by node or
+ * sum, is all 0. A sum is as deep as its deepest part, because a node that waits for the sum waits for that part. This
+ * may raise depths of nodes that were visited before, so rounds are repeated until no depth rises. At most as many
+ * rounds are needed as there are sums. */
 static mst_status find_depths(mst_plan *plan, part *parts, int64_t count, int32_t *sum, int32_t *depth) {
     int32_t *const depth_of_sum = depth + plan->num_nodes;
     int32_t num_sums = 0;

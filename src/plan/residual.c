@@ -4,8 +4,7 @@
  *     n, mean, variance = batch_norm(h, ...)     y, mean, variance = batch_norm_add(h, ..., x)
  *     y = add(n, x)
  *
- * This comes after the passes that look for batch norms. The bits are the same with and without
- * this pass. */
+ * This pass comes after the passes that look for batch norms. The bits are the same with and without this pass. */
 #include "op/list.h"
 #include "op/op.h"
 #include "plan/plan.h"
@@ -20,8 +19,8 @@ static mst_plan_node *norm_of(mst_plan *plan, const mst_plan_node *node, int i) 
     return norm->op == &mst_op_batch_norm && together && alone ? norm : NULL;
 }
 
-/* Whether NORM can read VALUE: VALUE is made before NORM, as nodes are sorted, and no assignment can come in
- * between. */
+/* Whether NORM can read VALUE. VALUE must be made before NORM in the order of nodes. It must not be in a variable,
+ * because an assignment could change the variable in between. */
 static bool can_read(const mst_plan *plan, const mst_plan_node *norm, int32_t value) {
     return plan->value[value].node < norm - plan->node && !mst_plan_in_variable(plan, value);
 }

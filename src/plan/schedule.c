@@ -127,8 +127,8 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
     return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
 }
 
-/* Whether the node takes no more memory than it frees: the memory of the sources whose last use it is. A constant takes
- * none and frees none. It counts as freeing memory, so that it is scheduled at once. */
+/* Whether the node takes no more memory than it frees. It frees the memory of the sources that have their last use
+ * there. A constant takes none and frees none, which counts as freeing memory, so that it is scheduled at once. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
     if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;
@@ -175,7 +175,7 @@ static mst_status schedule_finish(scheduler *s, int32_t n) {
     return MST_OK;
 }
 
-/* Gives new entries to the nodes that are ready and use what NODE makes, also through views of it. */
+/* Gives new entries to the nodes that are ready and use an output of NODE, directly or through views. */
 static mst_status offer_users(scheduler *s, int32_t node) {
     const mst_plan *plan = s->plan;
     for (int32_t k = s->user_start[node]; k < s->user_start[node + 1]; k++) {
@@ -247,8 +247,8 @@ static void receive_all(scheduler *s) {
     }
 }
 
-/* Numbers the nodes in the order in which a depth-first walk back from the fetches finishes them. Ties are broken by
- * these numbers. */
+/* Sets `place`: numbers the nodes in the order in which a depth-first walk back from the fetches finishes them. Ties
+ * are broken by these numbers. */
 static mst_status find_places(scheduler *s) {
     MST_TRY(mst_plan_sort(s->plan));
     for (int64_t k = 0; k < s->plan->num_order; k++) s->place[s->plan->order[k]] = (int32_t)k;

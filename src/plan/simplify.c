@@ -1,8 +1,8 @@
-/* simplify: computes nodes whose sources are all constant while the plan is made, by the op's reference kernel
- * (folding). Of several nodes that compute the same, one stays. One walk through the order finds them in a hash table
- * (common subexpressions). A node that passes its source on unchanged is removed. Nodes that have a state, draw random
- * numbers, write, or wait for others stay as they are. So do nodes with a result of more than MAX_FOLDED_BYTES, which
- * would make the plan large, and counts of examples that programs take. */
+/* simplify: if all sources of a node are constant, computes the node while the plan is made, by the op's reference
+ * kernel (folding). Of several nodes that compute the same, one stays. One walk through the order finds them in a hash
+ * table (common subexpressions). A node that passes its source on unchanged is removed. Nodes that have a state, draw
+ * random numbers, write, or wait for others stay as they are. So do nodes with a result of more than MAX_FOLDED_BYTES,
+ * which would make the plan large, and numbers of examples that programs have as arguments. */
 #include <stdlib.h>
 #include <string.h>
 

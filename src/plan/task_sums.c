@@ -12,8 +12,8 @@
  * meanwhile. A gradient is computed in the memory from which it is sent, unless its place is already fixed by something
  * else (mst_plan_place_leaves).
  *
- * All tasks make their exchanges in the same order, that of the common graph. Window and devices of a task decide which
- * values are its leaves, but neither how many exchanges there are nor what these sum. */
+ * All tasks make their exchanges in the same order, that of the common graph. The window and the devices of a task
+ * decide which values are its leaves. The number of exchanges, and what they sum, depends on neither. */
 #include "plan/task_sums.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static mst_status add_start(mst_plan *plan, const mst_plan_sums *sums, int32_t *
     return mst_plan_add(plan, &start, sums->leaf, NULL, out);
 }
 
-/* Number of elements of value V of a scatter or gather: those of this task, or with ALL those of all tasks. */
+/* Number of elements of value V of a scatter or gather: of this task's part, or with ALL of the parts of all tasks. */
 static int64_t part_count(const mst_plan *plan, const mst_plan_sums *sums, int32_t v, bool all) {
     const int32_t members = mst_group_size(plan->host->group), self = mst_group_self(plan->host->group);
     const int64_t *begin = sums->begin + (int64_t)v * (members + 1);
@@ -65,8 +65,8 @@ static int64_t part_count(const mst_plan *plan, const mst_plan_sums *sums, int32
 }
 
 /* The spec of the sum of value V. A sum of rows has room for all rows of the variable, because the number of rows that
- * other tasks send is not known. Values come in pairs then: rows, and their indices, before which comes how many there
- * are: one element more. */
+ * other tasks send is not known. Values of rows come in pairs: the rows, and an array with the number of rows followed
+ * by their indices. So the second array has one element more than there are rows. */
 static mst_spec sum_spec(const mst_plan *plan, const mst_plan_sums *sums, int32_t v) {
     mst_spec spec = plan->value[sums->leaf[v * sums->num_leaves]].spec;
     if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2;
@@ -190,7 +190,7 @@ void mst_plan_place_leaves(mst_plan *plan) {
 
 /* ---- sum_shards ---- */
 
-/* Whether node N is a sum of ROUND that still has to be lowered. A sum whose window is all shards is only a copy. */
+/* Whether node N is a sum of ROUND that still has to be lowered. A sum whose window is all shards needs no exchange. */
 static bool is_of_round(const mst_plan *plan, int64_t n, mst_sum_round round, bool compiled) {
     const mst_plan_node *node = &plan->node[n];
     const mst_sum_shards_options *o = node->options;

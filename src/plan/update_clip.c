@@ -13,7 +13,7 @@
 #include "plan/update_lowering.h"
 #include "rule/gradient_clip.h"
 
-/* Where to find the sums of squares of a variable's units. */
+/* Where the sums of squares of a variable's units are. */
 typedef struct clip_norms {
     int32_t source;
     int64_t first, count;

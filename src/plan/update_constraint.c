@@ -3,20 +3,20 @@
  *    update (step)    all units: new weights, slots and averages
  *    constrain        the weights that have a constraint, in all copies, and their masters
  *
- * A norm may need elements of all units, which several devices have made. So the node waits for all of them: it is
- * another writer of the same phase, made after the update (plan/commit.c), and no reader sees weights in between. All
- * devices of the domain run it, each for its part of the items (rule/constraint.h). Both write behind the gate, and
- * neither can fail. The bits do not depend on which device does an item.
+ * A norm may need elements of all units, which several devices compute. So the node `constrain` waits for the whole
+ * update. It is another writer of the same phase, made after the update (plan/commit.c), so no reader sees the weights
+ * in between. All devices of the domain run it, each for its part of the items (rule/constraint.h). Both nodes write
+ * behind the gate, and neither can fail. The bits do not depend on which device does an item.
  *
- * Each domain, and each task, constrains its own copies: all have the same new weights, and so get the same values. On
- * devices that compile the update's program does it (op/state/update_hlo.c). */
+ * Each domain, and each task, constrains its own copies. All have the same new weights, and so get the same values. On
+ * devices that compile the program of the update applies the constraints (op/state/update_hlo.c). */
 #include "base/bf16.h"
 #include "base/no_memory.h"
 #include "base/shard_rows.h"
 #include "op/op.h"
 #include "plan/update_lowering.h"
 
-/* A variable, and its sources. */
+/* A variable, and where its copies and its master are among the sources of the node. */
 typedef struct constrained {
     const mst_constraint_form *form;
     int32_t weight; /* the first of num_copies */
@@ -60,7 +60,7 @@ static mst_status constrain_items(void *context, int64_t begin, int64_t end, int
 }
 
 static mst_status constrain(const mst_kernel_args *a) {
-    enum { ELEMENTS = 1 << 14 }; /* that are worth a run of items */
+    enum { ELEMENTS = 1 << 14 }; /* a thread takes as many items at a time as have about this many elements */
     const constrain_options *o = a->options;
     for (int32_t k = 0; k < o->num_variables; k++) {
         const mst_constraint_form *form = o->variable[k].form;

@@ -1,10 +1,11 @@
 /* Gradients between memory domains, a part of the lowering of apply_gradients.
  *
  * If several domains keep the variables, gradients are exchanged in buckets: runs of variables from the last to the
- * first. The units of a bucket are divided among the domains. Those of a domain are cut into as many pieces as the
- * largest domain has devices. Each domain sends the sums over its own shards to the owner of a piece: one value for
+ * first. The units of a bucket are divided among the domains. The units of each domain are cut into as many pieces as
+ * the largest domain has devices. Each domain sends the sums over its own shards to the owner of a piece: one value for
  * each node of the tree (base/shard_tree.h) that its shards make up. The owner adds up these values and sends the sum
- * to all domains. The devices of a domain take turns, both at the pieces that it owns and at those that it sends:
+ * to all domains. The devices of a domain take turns, both for the pieces that the domain owns and for the pieces that
+ * it sends:
  *
  *                domain 0, shards 0..3       domain 1, shards 4..7
  *
@@ -14,13 +15,13 @@
  *    piece 4     device 0  [ 0..3 ] -------> [ 0..3 + 4..7 ]  device 4
  *      ...
  *
- * Sparse gradients go the same way. A piece is a range of row indices, its sum is the sum of the rows in this range
- * (merge_rows), and only rows that exist are copied (cross.c).
+ * Sparse gradients go the same way. A piece is then a range of row indices, and its sum is the sum of the rows in this
+ * range (merge_rows). Only rows that exist are copied (cross.c).
  *
- * If the variables are in one domain, as with towers, the other domains send their sums in the same way: one sum for
- * each node of the tree.
+ * If the variables are in one domain, as with towers, the other domains send their sums to it in the same way: one sum
+ * for each node of the tree.
  *
- * The bits do not depend on where a piece is added up: every sum is that of a node of the tree over all shards. */
+ * The bits do not depend on the device that adds up a piece: every sum is over a node of the tree over all shards. */
 #include "base/no_memory.h"
 #include "op/state/state_parts.h"
 #include "plan/ops.h"
@@ -201,7 +202,7 @@ static owner next_owner(const mst_update_set *s, const bucket *b) {
     return by;
 }
 
-/* Bytes of a variable's gradient. For a sparse gradient this is an upper bound. */
+/* Bytes of a variable's gradient; of a sparse gradient, an upper bound. */
 static int64_t bytes_of(const mst_lowering *l, const mst_variable_update *v) {
     const mst_spec *spec = &l->plan->value[v->parts[0].value].spec;
     return mst_shape_count(spec->shape) * (int64_t)mst_dtype_size(spec->dtype);

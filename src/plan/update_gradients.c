@@ -2,8 +2,8 @@
  *
  *      product   a matrix product A^T B that only the update uses. The update's kernel computes the product itself, one
  *                unit at a time (op/state/update.h).
- *      sparse    rows and their indices, from gathers. Rows with the same index are added up on the device of the
- *                shard. Or rows that another graph has computed and added up (op/state/sparse_gradient.h).
+ *      sparse    rows and their indices. They come from gathers; then rows with the same index are added up on the
+ *                device of the shard. Or another graph has computed and added them up (op/state/sparse_gradient.h).
  *      dense     anything else
  *
  * Dense gradients of the shards of one device are added up on that device, in the order of the fixed tree over shards
@@ -23,9 +23,9 @@
 
 /* ---- products ---- */
 
-/* Whether the update can read the sources of NODE instead of its output and finds the same values: NODE waits for no
- * node of the original graph, and no writer changes the sources in between. The update must then wait for the joins
- * that NODE waits for (come_after_joins). */
+/* Whether the update can read the sources of NODE instead of its output, with the same values. NODE must wait for no
+ * node of the original graph, and no writer may change the sources before the update. The update must then wait for the
+ * joins that NODE waits for (come_after_joins). */
 static bool can_read_sources(const mst_lowering *l, const mst_plan_node *node) {
     for (int32_t i = 0; i < node->num_control; i++)
         if (node->control[i] < l->d->num_imported) return false;
@@ -40,8 +40,8 @@ static mst_status come_after_joins(mst_lowering *l, int32_t node) {
     return MST_OK;
 }
 
-/* Whether VALUE is a matrix product A^T B that only the update uses, so that the update can compute its units. *OUT is
- * the node that gives VALUE. */
+/* Whether VALUE is a matrix product A^T B that only the update uses, so that the update can compute it unit by unit.
+ * *OUT is the node that makes VALUE. */
 static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node **out) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     *out = node;
@@ -99,8 +99,8 @@ static bool is_sum(const mst_plan_node *node) {
     return node->op == &mst_op_add || node->op == &mst_op_add_n;
 }
 
-/* Whether VALUE is the gradient of a gather of rows, or a sum of such gradients, as for a table that is used several
- * times. A value that was folded into a constant is neither, because its node has lost its sources. */
+/* Whether VALUE is the gradient of a gather of rows, or a sum of such gradients, for example of a table that is used
+ * several times. A value that was folded into a constant is neither, because its node has lost its sources. */
 static bool is_sparse(const mst_lowering *l, int32_t value) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     if (l->plan->value[value].constant) return false;

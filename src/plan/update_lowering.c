@@ -22,8 +22,8 @@
  *
  * Between domains gradients go in buckets. Each domain sends the sums of whole subtrees of its shards to the domain
  * that owns a piece of the bucket. The owner completes the sum of the piece and sends it to the others (reduce_scatter,
- * then all_gather of the sums). Then each domain makes the whole update. The bits do not depend on where a piece is
- * added up: every partial sum is that of a whole subtree of the tree over all shards. */
+ * then all_gather of the sums). Then each domain makes the whole update. The bits do not depend on the device that adds
+ * up a piece: every partial sum is over a whole subtree of the tree over all shards. */
 #include "plan/update_lowering.h"
 
 #include <stdlib.h>
@@ -71,8 +71,8 @@ bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_
     return false;
 }
 
-/* A node that reads or writes variables runs where apply_gradients would: in its phase, after its control sources. The
- * same holds for a view, which may be a view of a variable. */
+/* A node that reads or writes variables runs when apply_gradients would run: in the phase of apply_gradients, after its
+ * control sources. The same holds for a view, because it may be a view of a variable. */
 mst_status mst_lowering_node(mst_lowering *l, const mst_lowered *lowered, int32_t *out) {
     const mst_plan_node *applied = &l->plan->node[l->node];
     const mst_op *op = lowered->op;
@@ -291,7 +291,7 @@ mst_status mst_lowering_alone(mst_lowering *l, const mst_update_local *x, mst_up
     const int32_t n = mst_lowering_maker(l, *out), part = MST_PART_ALONE - 1 - n;
     if (!mst_plan_compiles(plan, &plan->node[n])) return MST_OK;
     plan->node[n].part = part;
-    for (int i = 0; i < plan->node[n].num_src; i++) { /* with pieces of its own, the sums are its sources */
+    for (int i = 0; i < plan->node[n].num_src; i++) { /* copies the pieces: the program then reads the whole sums */
         const mst_plan_node *maker = &plan->node[mst_lowering_maker(l, plan->node[n].src[i])];
         if (maker->op != &mst_op_piece) continue;
         mst_plan_node piece = *maker;
@@ -331,9 +331,9 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     MST_TRY(mst_lowering_constrain(l, x, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
     /* The update itself computes the penalties if three conditions hold: it is in the domain of the whole sum, makes
-     * all units, and reads the weights as they were before all writes. Else a node before the update computes them, so
-     * that nothing crosses between domains while variables are written. On devices that compile it is a program of its
-     * own, so that all devices have the same program for the update. */
+     * all units, and reads the weights as they were before all writes. Else a separate node before the update computes
+     * the penalties. So nothing crosses between domains while variables are written. On devices that compile this node
+     * is a program of its own, so that all devices have the same program for the update. */
     const bool here = !mst_plan_compiles(l->plan, &l->plan->node[mst_lowering_maker(l, step)]) &&
                       mst_plan_domain(l->plan, x->device[0]) ==
                           mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);

@@ -1,4 +1,6 @@
-/** Shared by the files that lower apply_gradients: update_lowering.c and update_....c. */
+/** Shared by the files that lower apply_gradients: update_lowering.c and update_....c. Lowering replaces one node
+ *  apply_gradients by the nodes of the update: sums of gradients over shards, clipping, and an update node for each
+ *  memory domain. */
 #ifndef MUSTER_PLAN_UPDATE_LOWERING_H
 #define MUSTER_PLAN_UPDATE_LOWERING_H
 
@@ -70,7 +72,7 @@ typedef struct mst_update_local {
     int32_t num_devices;
     const int32_t *device;
     int32_t group; /**< number of the plan's group of these devices */
-    int64_t units; /**< units of all variables */
+    int64_t units; /**< number of units of all variables */
     mst_update_options options;
     mst_update_variable *variable;
     int32_t *src; /**< sources of the update node */
@@ -79,15 +81,18 @@ typedef struct mst_update_local {
 
 /** Memory that lives as long as the plan. */
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
-/** The node that makes VALUE, and the device of that node. */
+/** The node that makes VALUE. */
 int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
+/** The device of that node. */
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
-/** Options and shape of the variable of V. */
+/** The options of the variable of V. */
 const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_variable_update *v);
+/** The shape of the variable of V. */
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_variable_update *v);
 /** Whether other tasks have shards of the step too. */
 bool mst_lowering_is_part(const mst_lowering *l);
-/** Whether one of these values is a variable, or the output of a writer: a later reader may find another value. */
+/** Whether one of the values SRC is a variable, or the output of a writer. A node that reads such a value later may
+ *  find it changed. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
 /** A node that the lowering adds. Its name is "<name of apply_gradients>/NAME". */
 typedef struct mst_lowered {
@@ -108,10 +113,11 @@ MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
 /** Adds the node update of X for PURPOSE. *OUT is the value of its output. */
 MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                            const char *name, int32_t *out);
-/** The same, for a node that only one of the devices has. If they compile, it has a program of its own. */
+/** Like mst_lowering_update, for a node that only one domain of the set has. On devices that compile the node becomes a
+ *  program of its own, so that the other programs are the same on all devices. */
 MST_CHECKED mst_status mst_lowering_alone(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                           const char *name, int32_t *out);
-/** Makes NODE a part of the update: whatever comes after apply_gradients comes after NODE too. */
+/** Makes NODE a part of the update: nodes that come after apply_gradients come after NODE too. */
 MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
 
 /** update_scalars.c: adds the node that computes the numbers that are the same for all elements, and the next state of
@@ -122,7 +128,7 @@ MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
  *  The devices of a set's first domain compute the norms of that set. */
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
-/** update_constraint.c: sets *OUT to how the variable of V is constrained; NULL: it is not. */
+/** update_constraint.c: sets *OUT to the constraint of the variable of V; NULL: it has none. */
 MST_CHECKED mst_status mst_lowering_find_constraint(mst_lowering *l, const mst_variable_update *v,
                                                     const mst_constraint_form **out);
 /** Adds the node that constrains the variables of X after node STEP, their update, if one of them has a constraint. On
@@ -131,17 +137,18 @@ MST_CHECKED mst_status mst_lowering_constrain(mst_lowering *l, const mst_update_
 
 /** update_gradients.c: finds the kind of V's gradient, and adds up the shards of each device on that device. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_variable_update *v);
-/** Adds NODE, which like sum_rows gives rows of the gradient of V, at most BOUND of them. Fills in its name and
- *  outputs. */
+/** Adds NODE, which gives at most BOUND rows of the gradient of V, in the form that sum_rows gives. Fills in its name
+ *  and outputs. */
 MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_variable_update *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
 
-/** update_pairs.c: whether one of the devices of SET compiles. Then gradients are added up as on those that do. */
+/** update_pairs.c: whether one of the devices of SET compiles. Then the gradients of the whole set are added up as on
+ *  devices that compile. */
 bool mst_lowering_compiles(const mst_lowering *l, int32_t set);
-/** Adds up the parts of V's gradient, one for each shard, in pairs. TURN chooses the device that adds up gradients of
- *  two devices. Then there is one part for each node of the tree of which this task has all shards. */
+/** Adds up the parts of V's gradient in pairs. Before, there is one part for each shard. Afterwards there is one for
+ *  each leaf of this task's window. TURN chooses the device that adds two parts of different devices. */
 MST_CHECKED mst_status mst_lowering_pairs(mst_lowering *l, mst_variable_update *v, int32_t turn);
-/** Adds up the dense gradients of a set whose devices compile, over the shards of all tasks, in buckets. */
+/** Adds up the dense gradients of a set in buckets, over the shards of all tasks. The devices of the set compile. */
 MST_CHECKED mst_status mst_lowering_buckets(mst_lowering *l, int32_t set);
 /** update_exchange.c: the same for its sparse gradients, over all tasks. */
 MST_CHECKED mst_status mst_lowering_exchange_rows(mst_lowering *l, int32_t set);
@@ -151,11 +158,11 @@ int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);
 
 /** update_shard.c, for sharded state: finds the parts of the variables; an error if the update cannot be sharded. */
 MST_CHECKED mst_status mst_lowering_find_parts(mst_lowering *l);
-/** Returns where the parts of the tasks begin in the values of a bucket with the variables LAST down to FIRST. NULL if
- *  memory runs out. */
+/** Returns `begin` of mst_plan_sums for a bucket with the variables LAST down to FIRST: where each task's part of each
+ *  value begins. NULL if memory runs out. */
 const int64_t *mst_lowering_bucket_parts(mst_lowering *l, int32_t first, int32_t last);
-/** Adds the exchange of norms between tasks. *NORMS is the value with the norms of this task's units; on return it is
- *  the value with those of all units. */
+/** Adds the exchange of norms between tasks. *NORMS is the value with the norms of this task's units. On return it is
+ *  the value with the norms of all units. */
 MST_CHECKED mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms);
 /** Adds the nodes that compute the new values of this task's part before the gate, and send them to all tasks. All new
  *  values become sources of X. */

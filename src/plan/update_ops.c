@@ -120,7 +120,8 @@ static bool update_writes(const void *options, int num_src, int i) {
     return i < v->weight + o->num_copies + o->num_slots + (v->average >= 0) + (v->master >= 0);
 }
 
-/* A step writes variables: mst_update_node_lower then says where their new values go. */
+/* For updates that write no variables. For those that do, the pass programs calls mst_update_node_lower itself, which
+ * gives it the new values. */
 static void update_lower(mst_lower *l) {
     mst_update_node_lower(l, NULL);
 }

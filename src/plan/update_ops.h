@@ -1,12 +1,12 @@
-/** Ops that only the lowering of an update uses. The options of update, sum_rows and merge_rows, whose
- *  kernels are in kernel/cpu, are in op/state/update.h. */
+/** Ops that only the lowering of an update uses. The options of update, sum_rows and merge_rows are in
+ *  op/state/update.h, and the kernels of these three in kernel/cpu. */
 #ifndef MUSTER_PLAN_UPDATE_OPS_H
 #define MUSTER_PLAN_UPDATE_OPS_H
 
 #include "op/state/update.h"
 
-/** sum_leaves: the sum of gradients of some shards. Each source is the sum over a whole subtree; they are added in the
- *  order of the tree over all shards. */
+/** sum_leaves: the sum of gradients over some shards. Each source is the sum over a whole subtree of the tree over all
+ *  shards (base/shard_tree.h). The sources are added in the order of this tree. */
 typedef struct mst_sum_leaves_options {
     int zero_;
     int32_t num_shards;
@@ -20,17 +20,18 @@ typedef struct mst_check_rows_options {
     int64_t num_rows;
 } mst_check_rows_options;
 
-/** How these are written in StableHLO. Rows that are not used are zeros there, and have a number that no row of the
- *  variable has (merge_rows: that is not below `end_row`). */
+/** These functions write the ops in StableHLO. There, rows that are not in use are zeros, and their index is one that
+ *  no row of the variable has (for merge_rows: `end_row` or a larger one). */
 void mst_sum_rows_lower(mst_lower *l);
 void mst_merge_rows_lower(mst_lower *l);
 void mst_check_rows_lower(mst_lower *l);
 void mst_sum_leaves_lower(mst_lower *l);
 
-/** flat: the elements of all sources, of one dtype, one after the other as a vector. On devices that compile. */
+/** flat: a vector with the elements of all sources, one source after the other. All have one dtype. It is used for
+ *  gradients on devices that compile. */
 extern const mst_op mst_op_flat;
 
-/** Whether the node update of OPTIONS reads its source I. */
+/** Whether a node of the op update with OPTIONS reads its source I. */
 bool mst_update_reads(const mst_update_options *options, int i);
 /** Whether a node of OP with OPTIONS is an update that changes variables. */
 bool mst_is_update_step(const mst_op *op, const void *options);

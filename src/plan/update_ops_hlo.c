@@ -1,5 +1,5 @@
-/* Sums of rows and of leaves in StableHLO. The kernels walk from row to row; a program sorts all rows by number, and
- * adds up those of one number (op/index/index_hlo.h). */
+/* Sums of rows and of leaves in StableHLO. Kernels on CPUs go from row to row. A program sorts all rows by their
+ * numbers, which are their indices in the variable, and adds up rows of the same number (op/index/index_hlo.h). */
 #include <stdlib.h>
 
 #include "op/index/index_hlo.h"
@@ -21,7 +21,7 @@ static int64_t row_width(const mst_lower *l) {
     return width;
 }
 
-/* Fills the outputs with LIST, whose rows are used if their number is below NONE. */
+/* Fills the outputs with LIST. Rows are in use if their number is below NONE. */
 static void put_list(mst_lower *l, const row_list *list, int64_t none) {
     const mst_hlo numbers = mst_hlo_convert(l, list->numbers, MST_I64);
     const mst_hlo is_used = mst_hlo_compare(l, "LT", numbers, mst_hlo_integer(l, MST_I64, none));
@@ -31,7 +31,7 @@ static void put_list(mst_lower *l, const row_list *list, int64_t none) {
     l->dst[1] = mst_hlo_concat(l, 2, both, 0);
 }
 
-/* No rows. */
+/* Fills the outputs with an empty list. */
 static void put_none(mst_lower *l) {
     l->dst[0] = mst_hlo_fill(l, l->dst_spec[0].dtype, l->dst_spec[0].shape, 0);
     l->dst[1] = mst_hlo_fill(l, MST_I64, l->dst_spec[1].shape, 0);
@@ -39,7 +39,7 @@ static void put_none(mst_lower *l) {
 
 /* ---- sum_rows ---- */
 
-/* Pair I of the sources: its indices, which are checked, and its rows. */
+/* Pair I of the sources: its indices, with a check that they are valid, and its rows. */
 static row_list take_pair(mst_lower *l, int i) {
     const mst_sum_rows_options *o = l->options;
     const int64_t count = mst_shape_count(l->src_spec[i + 1].shape), width = row_width(l);
@@ -93,7 +93,8 @@ void mst_sum_rows_lower(mst_lower *l) {
 
 /* ---- merge_rows ---- */
 
-/* The rows of leaf I. Those that are not used, or not of the range, get the number `end_row`, and come last. */
+/* The rows of leaf I. Rows that are not in use, or not in the range from first_row to end_row - 1, get the number
+ * end_row. */
 static row_list take_leaf(mst_lower *l, int32_t i) {
     const mst_merge_rows_options *o = l->options;
     const mst_hlo numbers = l->src[2 * i + 1], none = mst_hlo_integer(l, MST_I64, o->end_row);
@@ -111,13 +112,13 @@ static row_list take_leaf(mst_lower *l, int32_t i) {
     return leaf;
 }
 
-/* At most so many rows of the range are in COUNT rows. */
+/* The most rows of the range that COUNT rows can have. */
 static int64_t limited(const mst_lower *l, int64_t count) {
     const mst_merge_rows_options *o = l->options;
     return count < o->end_row - o->first_row ? count : o->end_row - o->first_row;
 }
 
-/* The sum of two lists, of which none has a number twice. */
+/* The sum of two lists. No number occurs twice in the same list. */
 static row_list add_lists(mst_lower *l, const row_list *left, const row_list *right) {
     const mst_merge_rows_options *o = l->options;
     const int64_t all = left->count + right->count;
@@ -144,7 +145,7 @@ void mst_merge_rows_lower(mst_lower *l) {
             sum[height - 1] = add_lists(l, &sum[height - 1], &sum[height]);
         }
     }
-    if (l->num_src == 2) { /* what is not used goes to the end, and becomes zeros */
+    if (l->num_src == 2) { /* one leaf: rows that are not in use are moved to the end, and become zeros */
         const int64_t count = limited(l, sum[0].count);
         mst_hlo_sum_same(l, &sum[0].numbers, &sum[0].rows, o->end_row, 1, count);
         sum[0].count = count;

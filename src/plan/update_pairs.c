@@ -1,7 +1,8 @@
 /* Sums of gradients on devices that compile, a part of the lowering of apply_gradients.
  *
  * The gradients of a shard leave its program in a few vectors, buckets of about MST_BUCKET_BYTES, because a copy of a
- * small array takes as long as that of a larger one. A bucket is cut by bytes, from the last variable to the first.
+ * small array takes as long as a copy of a larger one. Variables are put into buckets from the last to the first, until
+ * a bucket has enough bytes.
  *
  * The buckets of the shards are added up in pairs, in the order of the fixed tree (base/shard_tree.h). Each sum of
  * two is a program of its own, so all steps with this number of shards run the same programs, on any number of devices:
@@ -69,7 +70,7 @@ mst_status mst_lowering_pairs(mst_lowering *l, mst_variable_update *v, int32_t t
     if (!sums) return MST_NO_MEMORY("for an update");
     for (int32_t i = 0; i < v->num_parts; i++) {
         sums[height++] = v->parts[i];
-        /* two sums are joined if they are both parts of a node of the tree that this task has as a whole */
+        /* two sums are added if together they are a node of the tree, and this task has all shards of this node */
         while (height > 1 && mst_shards_is_right(sums[height - 1].leaf, num_shards)) {
             const mst_shards parent = mst_shards_parent(sums[height - 1].leaf, num_shards);
             if (parent.first < l->window.first || parent.first + parent.count > end) break;
@@ -92,8 +93,8 @@ static bool is_in_buckets(const mst_lowering *l, const mst_variable_update *v, i
     return v->set == set && v->kind == MST_GRADIENT_DENSE && mst_shape_count(gradient_spec(l, v)->shape) > 0;
 }
 
-/* Fills BUCKET with the numbers of variables, from LAST on downwards; returns how many. They have one dtype. *NEXT is
- * the last variable of the next bucket. */
+/* Fills BUCKET with the numbers of variables of one dtype, from LAST on downwards, and returns how many it has. *NEXT
+ * is the last variable of the next bucket. */
 static int32_t fill_bucket(const mst_lowering *l, int32_t set, int32_t last, int32_t *bucket, int32_t *next) {
     int64_t bytes = 0;
     int32_t count = 0;
@@ -108,7 +109,7 @@ static int32_t fill_bucket(const mst_lowering *l, int32_t set, int32_t last, int
     return count;
 }
 
-/* Adds the nodes that put the gradients of each shard into one vector. OUT has them as its parts. */
+/* Adds the nodes that put the gradients of each shard into one vector. These vectors are the parts of OUT. */
 static mst_status flatten(mst_lowering *l, const int32_t *bucket, int32_t count, mst_variable_update *out) {
     int64_t elements = 0;
     int32_t *src = mst_lowering_alloc(l, (size_t)count, sizeof *src);
@@ -130,7 +131,8 @@ static mst_status flatten(mst_lowering *l, const int32_t *bucket, int32_t count,
     return MST_OK;
 }
 
-/* Adds the exchange of the parts of BUCKET, the sums of this task's leaves. *OUT is the sum over all tasks. */
+/* Adds the exchange of the parts of BUCKET, which are the sums over this task's leaves. *OUT is the sum over all
+ * tasks. */
 static mst_status exchange(mst_lowering *l, const mst_variable_update *bucket, int32_t *out) {
     int32_t *leaf = mst_lowering_alloc(l, (size_t)bucket->num_parts, sizeof *leaf);
     const mst_plan_sums sums = {.name = mst_arena_print(&l->plan->memory, "%s/gradients", l->plan->node[l->node].name),

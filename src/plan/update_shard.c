@@ -16,8 +16,8 @@
  * memory that sharding saves. So no state is written before all tasks have all new weights. After that no write
  * can fail.
  *
- * With clipping by norm each task knows the norms of its own units, and has 0 for those of other tasks. A separate
- * exchange adds these up, so that all tasks have all norms in the same order. */
+ * With clipping by norm each task computes the norms of its own units, and has 0 for the units of other tasks. A
+ * separate exchange adds these values up, so that all tasks have all norms in the same order. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -145,8 +145,8 @@ static mst_status add_stage(mst_lowering *l, const mst_update_local *x, int32_t 
     return MST_OK;
 }
 
-/* Adds the exchange that sends the new values of variables FIRST to LAST to all tasks. STAGED are those of this
- * task. */
+/* Adds the exchange that sends the new values of variables FIRST to LAST to all tasks. STAGED is the first value of
+ * add_stage: the new values of this task's parts of all variables. */
 static mst_status gather_bucket(mst_lowering *l, mst_update_local *x, int32_t staged, int32_t first, int32_t last) {
     const int32_t count = last - first + 1;
     int32_t *value = mst_lowering_alloc(l, 2 * (size_t)count, sizeof *value), *sum = value + count;

@@ -1,8 +1,8 @@
 /* vote: decides when this task promises the others that it can make the step.
  *
  * Either all tasks write the state of a step or none does. So each task votes before it writes: it starts a certain
- * exchange only when everything in its body that can fail is done. A task makes the step when all exchanges have
- * arrived, and with them the votes of all other tasks. No message is sent for a vote alone.
+ * exchange only when everything in its body that can fail is done. A task makes the step when it has received the sums
+ * of all exchanges, and with them the votes of all other tasks. No message is sent for a vote alone.
  *
  * This exchange is the last one that sums reported values, such as losses. A step without one gets an exchange of no
  * values. Nodes that need its sums come after it and must not be able to fail: they divide and add numbers. */
@@ -25,8 +25,8 @@ static void mark_after(const mst_plan *plan, int32_t from, bool *after) {
     }
 }
 
-/* Whether NODE waits for sums and can fail only because the generation ends, which is no failure of this task alone.
- * Waiting for rows can fail here: they are checked, and need memory. */
+/* Whether NODE waits for sums, and so can fail only because the generation ends, which ends the step in all tasks.
+ * A wait for rows can fail in this task alone, because the rows are checked and need memory. */
 static bool waits_for_sums(const mst_plan *plan, const mst_plan_node *node) {
     return node->op == &mst_op_exchange_wait && !plan->exchange[node->port].rows;
 }
@@ -48,7 +48,8 @@ static mst_status add_vote(mst_plan *plan) {
     return status;
 }
 
-/* Hash of a value of an exchange. The most rows that a task may have is not included, as tasks may differ in it. */
+/* Hash of a value of an exchange. The largest number of rows that a task may send is not included, because it may
+ * differ between tasks. */
 static uint64_t hash_value(const mst_plan_exchange *x, int32_t v) {
     if (!x->rows) return mst_rng_mix(x->value[v].dtype, (uint64_t)x->value[v].count);
     const mst_row_exchange_value *rows = &x->rows[v / 2];

@@ -13,8 +13,9 @@
 
 /** Whether gradients are added up over several steps. */
 bool mst_accumulates(const mst_optimizer *optimizer);
-/** The number of gradients whose mean a step takes if ADDED gradients were added up before it; 0: the step only adds
- *  its own. It exceeds gradient_accumulation_steps if a checkpoint holds a sum of more gradients: all of them count. */
+/** How many gradients a step averages for its update, if ADDED gradients were summed before it. 0: the step makes no
+ *  update and only adds its gradient. The number exceeds gradient_accumulation_steps if the sum comes from a checkpoint
+ *  and has more gradients. */
 int64_t mst_accumulated_mean(const mst_optimizer *optimizer, int64_t added);
 /** The number of updates that the first STEP steps have made. */
 int64_t mst_accumulated_updates(const mst_optimizer *optimizer, int64_t step);

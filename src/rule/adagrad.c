@@ -52,7 +52,7 @@ static void adagrad_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *ti
 
 static bool adagrad_rows_only(const mst_optimizer *o) {
     (void)o;
-    return true; /* a gradient of 0 changes nothing */
+    return true; /* because a gradient of 0 changes nothing */
 }
 
 const mst_rule mst_rule_adagrad = {

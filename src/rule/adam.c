@@ -6,8 +6,9 @@
  *
  *  This epsilon is the paper's "epsilon hat". MST_EPSILON_CORRECTED adds it to sqrt(v / (1 - beta_2^t)) instead, as the
  *  paper's algorithm 1 and PyTorch do. In the formula above that is epsilon * sqrt(1 - beta_2^t) in place of epsilon.
- *  TensorFlow computes alpha in the dtype of the variable, and so does this rule: f32 and f64 have their own scalars.
- *  These differ, because in f32 1 - beta_2^t has few correct digits in the first steps.
+ *
+ *  TensorFlow computes alpha in the dtype of the variable, and so does this rule: there is one alpha for f32 and one
+ *  for f64. They differ, because in f32 1 - beta_2^t has few correct digits in the first steps.
  */
 #ifdef MST_RULE_HEADER
 #define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

@@ -1,6 +1,6 @@
-/** adamw: adam with decoupled weight decay, 0.004 where not given, as Keras 3
+/** adamw: adam with decoupled weight decay, default 0.004, as Keras 3
  *
- *  w -= learning_rate * weight_decay * w before adam's update; the caller does it, as for any rule.
+ *  w -= learning_rate * weight_decay * w before adam's update. The caller of the rule does this, as for all rules.
  */
 #ifdef MST_RULE_HEADER
 #define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

@@ -7,7 +7,8 @@
 #include "base/simd.h"
 #include "graph/field.h"
 
-/* LANES: so many norms are computed together, or so many interleaved sums of one. Epsilon is keras.config.epsilon(). */
+/* LANES norms are computed together, or LANES interleaved partial sums of one norm. Epsilon is
+ * keras.config.epsilon(). */
 enum { LANES = 64 };
 #define MST_CONSTRAINT_EPSILON 1e-7
 
@@ -28,7 +29,7 @@ const char *mst_constraint_name(mst_constraint_kind kind) {
     return (unsigned)kind <= MST_CONSTRAINT_MIN_MAX_NORM ? mst_constraint_names[kind] : "unknown";
 }
 
-/* ---- what is summed ---- */
+/* ---- summed axes ---- */
 
 static double or_default(double number, double otherwise) {
     return mst_number_given(number) ? number : otherwise;
@@ -38,7 +39,7 @@ static bool has_norm(const mst_constraint *constraint) {
     return constraint->kind > MST_CONSTRAINT_NON_NEG;
 }
 
-/* Marks the axes along which norms are summed. False if one of them is not there, or is given twice. */
+/* Marks the axes along which norms are summed. False if SHAPE lacks one of them, or if one is given twice. */
 static bool mark_axes(const mst_constraint *constraint, mst_shape shape, bool *summed) {
     static const mst_axes first = {.count = 1};
     const mst_axes *axes = constraint->axes.count ? &constraint->axes : &first;
@@ -84,8 +85,8 @@ bool mst_constraint_sums_rows(const mst_constraint *constraint, mst_shape shape)
 
 /* ---- items ---- */
 
-/* Adds a dimension outside of those so far, which are innermost first; it becomes one with the last if that is of the
- * same kind. */
+/* Appends a dimension to the list DIM, which begins with the innermost one. If the last one of the list is also summed,
+ * or also not summed, the two are merged. */
 static void add_dim(mst_constraint_dim *dim, bool *is_summed, int32_t *count, int64_t size, int64_t stride,
                     bool summed) {
     if (size == 1) return;
@@ -119,7 +120,7 @@ void mst_constraint_form_make(const mst_constraint *constraint, mst_shape shape,
     if (count) {
         out->run = dim[0].size;
         out->sums_run = is_summed[0];
-    } else { /* one element, which is its own norm */
+    } else { /* the variable has a single element, whose norm is its magnitude */
         out->sums_run = true;
     }
     out->items = out->blocks = out->sums_run ? 1 : (out->run + LANES - 1) / LANES;
@@ -132,7 +133,7 @@ void mst_constraint_form_make(const mst_constraint *constraint, mst_shape shape,
     }
 }
 
-/* Where place number N along the dimensions DIM is. */
+/* The offset, in elements, of combination N of indices along the dimensions DIM; the last dimension varies fastest. */
 static int64_t dims_place(const mst_constraint_dim *dim, int32_t count, int64_t n) {
     int64_t place = 0;
     for (int32_t i = count - 1; i > 0; i--) {
@@ -142,7 +143,7 @@ static int64_t dims_place(const mst_constraint_dim *dim, int32_t count, int64_t 
     return count ? place + n * dim[0].stride : 0;
 }
 
-/* Where item N begins, and in *COUNT the elements of its rows. */
+/* The offset of the first element of item N. *COUNT becomes the number of elements in each of its rows. */
 static int64_t item_place(const mst_constraint_form *form, int64_t n, int64_t *count) {
     const int64_t at = n % form->blocks * LANES, rest = form->run - at;
     *count = form->sums_run || rest < LANES ? rest : LANES;

@@ -1,5 +1,6 @@
-/** The members of mst_optimizer, except its schedule. Two tables of fields are made of them: mst_optimizer_fields
- *  (rule.c) and, with "optimizer." before each name, a part of the options of the op apply_gradients. */
+/** The list of the members of mst_optimizer, except its schedule. Two tables of fields are made from it:
+ *  mst_optimizer_fields (rule.c) and, with "optimizer." before each name, a part of the options of the op
+ *  apply_gradients. */
 #ifndef MUSTER_RULE_FIELDS_H
 #define MUSTER_RULE_FIELDS_H
 

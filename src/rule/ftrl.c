@@ -72,7 +72,7 @@ static void ftrl_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile)
 }
 
 static bool ftrl_rows_only(const mst_optimizer *o) {
-    /* TensorFlow's sparse kernel leaves the other rows as they are. Keras updates them with a gradient of 0. */
+    /* TensorFlow's sparse kernel does not change rows without a gradient. Keras updates them with a gradient of 0. */
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
 

@@ -44,8 +44,8 @@ void mst_clip_factors(const mst_optimizer *optimizer, const double *squares, int
         all += squares[v];
         factor[v] = each > 0 ? factor_of(sqrt(squares[v]), each) : 1;
     }
-    /* norm - norm is 0, but NaN if the norm is infinite. All factors are then NaN, as in TensorFlow: factors of 0 would
-     * make such a step look like one without gradients. */
+    /* norm - norm is 0, but NaN if the norm is infinite. All factors are then NaN, as in TensorFlow. Factors of 0 would
+     * hide the error: the step would be like a step without gradients. */
     const double norm = sqrt(all);
     for (int32_t v = 0; v < num_variables && together > 0; v++) factor[v] = factor_of(norm, together) + (norm - norm);
 }

@@ -13,13 +13,13 @@
 void mst_clip_value_f32(float *clipped, const float *gradient, float limit, int64_t count);
 void mst_clip_value_f64(double *clipped, const double *gradient, double limit, int64_t count);
 
-/** The same in StableHLO. */
+/** As mst_clip_value_f32, in StableHLO. */
 mst_hlo mst_clip_value_lower(mst_lower *l, mst_hlo gradient, double limit);
 
-/** Whether gradients are multiplied by factors. These can be computed only when all gradients are there. */
+/** Whether gradients are multiplied by factors, which can be computed only after all gradients. */
 bool mst_clips_by_norm(const mst_optimizer *optimizer);
-/** Sets FACTOR [num_variables]: the factor of the gradient of each variable. SQUARES [num_variables] are the sums of
- *  the squares of each gradient's elements; may be FACTOR. */
+/** Sets FACTOR [num_variables] to the factor of each variable's gradient. SQUARES [num_variables] has the sum of the
+ *  squares of each gradient's elements. SQUARES and FACTOR may be the same array. */
 void mst_clip_factors(const mst_optimizer *optimizer, const double *squares, int32_t num_variables, double *factor);
 
 #endif

@@ -2,9 +2,9 @@
  *
  *  b = momentum * b + g; w -= learning_rate * b; nesterov: w -= learning_rate * g + learning_rate * momentum * b
  *
- *  Keras' momentum is the rule sgd with momentum. Its slot is -learning_rate * b with the learning rate of each past
- *  step. Both rules make the same steps while the learning rate is constant, and differ after it has changed. The slot
- *  is named as in PyTorch, whose SGD keeps b too. The default of momentum is 0.9.
+ *  Keras' momentum is the rule sgd with `momentum`. Its slot is the same sum, but each gradient in it is multiplied by
+ *  minus the learning rate of its own step. Both rules make the same steps while the learning rate is constant, and
+ *  differ after it has changed. The slot is named as in PyTorch, whose SGD keeps b too. The default of momentum is 0.9.
  */
 #ifdef MST_RULE_HEADER
 #define mst_momentum(...) (*mst_optimizer_fill("momentum", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

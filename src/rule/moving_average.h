@@ -11,8 +11,8 @@
 #include "muster/hlo.h"
 #include "muster/optimizer.h"
 
-/** `rest` of the update that follows STEP others. It is rounded to f32 for every dtype, as in
- *  tf.train.ExponentialMovingAverage: 1 - 0.9999 is then 1.00017e-4, a difference that can be seen in the results. */
+/** `rest` of the update after STEP earlier updates. It is rounded to f32 for every dtype, as in
+ *  tf.train.ExponentialMovingAverage: 1 - 0.9999 is then 1.00017e-4, which visibly changes the results. */
 double mst_moving_average_rest(const mst_optimizer *optimizer, int64_t step);
 
 void mst_moving_average_f32(float *restrict average, const float *restrict w, float rest, int64_t count);

@@ -63,7 +63,7 @@ static void rmsprop_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *ti
 }
 
 static bool rmsprop_rows_only(const mst_optimizer *o) {
-    /* TensorFlow's sparse kernel leaves the other rows as they are. In Keras their rms decays too. */
+    /* TensorFlow's sparse kernel does not change rows without a gradient. In Keras their rms decays. */
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
 

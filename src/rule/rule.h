@@ -1,9 +1,10 @@
-/** The arithmetic of one optimizer over a run of elements; src/rule/ has one file for each optimizer.
+/** A rule is the arithmetic of one optimizer over neighbouring elements; src/rule/ has one file for each optimizer.
  *
- *  A rule knows nothing of graphs, devices or variables. The kernel of the op update (kernel/cpu/update.c) walks the
- *  variables in tiles that stay in the first-level cache. For each tile it adds up the gradient, clips it
- *  (gradient_clip.h), decays the weight, calls the rule, and updates the moving average (moving_average.h). A rule
- *  computes each element by itself, so that results do not depend on where tiles begin. */
+ *  A rule does not depend on graphs, devices or variables. The kernel of the op update (kernel/cpu/update.c) goes
+ *  through the variables in tiles that fit in the first-level cache. For each tile it sums the gradient over the
+ *  shards, clips it (gradient_clip.h), decays the weight, calls the rule, and updates the moving average
+ *  (moving_average.h). A rule computes each element independently of the others, so that results do not depend on where
+ *  tiles begin. */
 #ifndef MUSTER_RULE_RULE_H
 #define MUSTER_RULE_RULE_H
 
@@ -12,7 +13,7 @@
 #include "muster/optimizer.h"
 
 /* Largest numbers of slots of a variable, of scalars of a step, and of entries of `takes` with the NULL at its end. */
-#define MST_RULE_SLOTS 3 /* without the sum of gradients (accumulate.h) */
+#define MST_RULE_SLOTS 3 /* not counting the sum of gradients (accumulate.h) */
 #define MST_RULE_SCALARS 8
 #define MST_RULE_TAKES 8
 
@@ -22,12 +23,12 @@ typedef struct mst_rule_tile {
     void *weight;               /**< read and written */
     void *slot[MST_RULE_SLOTS]; /**< read and written */
     const void *gradient;       /**< averaged, clipped, penalties added */
-    const void *root;     /**< what the rule squares: usually `gradient`. With MST_SPARSE_KERAS, for rows that occur
-                                   several times: the root of the sum of the squares of what was added up */
-    const double *scalar; /**< what `scalars` computed for this step */
+    const void *root;     /**< the value that the rule squares: usually `gradient`. With MST_SPARSE_KERAS, for rows that
+                                   occur several times: sqrt(the sum of their squared gradients) */
+    const double *scalar; /**< computed by `scalars` for this step */
 } mst_rule_tile;
 
-/** The same in StableHLO, for compiled devices: whole arrays of one shape and dtype, f32 or f64. */
+/** As mst_rule_tile, in StableHLO, for devices that compile: whole arrays of one shape and dtype, f32 or f64. */
 typedef struct mst_rule_hlo {
     mst_hlo weight;                   /**< replaced by the new value */
     mst_hlo slot[MST_RULE_SLOTS];     /**< replaced by the new values */
@@ -48,19 +49,19 @@ typedef struct mst_rule {
     double (*slot_initial)(const mst_optimizer *optimizer, int slot);
     /** Fills zero members with this optimizer's defaults. */
     void (*defaults)(mst_optimizer *optimizer);
-    double initial_state; /**< of the one number kept per optimizer, in f32 precision (Nadam's product) */
+    double initial_state; /**< initial value of the one number kept per optimizer, in f32 precision (Nadam's product) */
     /** The value after step T of the number that is kept, from STATE, its value before. T is 1 for the first step.
      *  NULL: the rule keeps no number. */
     double (*next_state)(const mst_optimizer *optimizer, int64_t t, double state);
-    /** Computes SCALAR: all that is the same for all elements in step T (1 for the first). STATE is the kept number
-     *  after step T. */
+    /** Computes SCALAR: the values that are the same for all elements in step T (1 for the first). STATE is the kept
+     *  number after step T. */
     void (*scalars)(const mst_optimizer *optimizer, double learning_rate, int64_t t, double state, double *scalar);
     bool squares; /**< the rule reads `root` */
     /** How the rule treats a gradient that has only some rows of a variable, such as the gradient of gather. True: the
-     *  other rows of weight and slots stay as they are. This holds for rules in which a gradient of 0 changes nothing,
-     *  and where TensorFlow's kernels ResourceSparseApply... leave these rows out (core/kernels/training_ops.cc).
-     *  False, or NULL: the other rows are updated with a gradient of 0. An example is Adam, whose means decay in all
-     *  rows. */
+     *  other rows of weight and slots do not change. This is so if a gradient of 0 changes nothing, or if the
+     *  optimizer follows TensorFlow's kernels ResourceSparseApply... (core/kernels/training_ops.cc), which skip these
+     *  rows. False, or NULL: the other rows are updated with a gradient of 0. An example is Adam, whose means decay in
+     *  all rows. */
     bool (*rows_only)(const mst_optimizer *optimizer);
     /** Whether TensorFlow's kernel keeps beta_1^t and beta_2^t in variables: checkpoints then hold them too. */
     bool keeps_powers;
@@ -75,9 +76,9 @@ typedef struct mst_rule {
 extern const mst_rule *const mst_rule_table[];
 MST_API const mst_rule *mst_rule_find(const char *name);
 
-/** What happens to the rows of a sparse gradient before rows of the same number are added up, as in Keras
- *  (MST_SPARSE_KERAS). `squares`: their squares are added up too, for the rule or for clipping by norm. `clip`: their
- *  elements are clipped to [-clip, clip]; 0: they are not. */
+/** How rows of a sparse gradient that have the same index are combined, as in Keras (MST_SPARSE_KERAS). `clip`: before
+ *  they are added up, their elements are clipped to [-clip, clip]; 0: no clipping. `squares`: their squares are added
+ *  up too, for the rule or for clipping by norm. */
 typedef struct mst_row_steps {
     bool squares;
     double clip;

@@ -45,8 +45,8 @@ static void sgd_lower(mst_lower *l, const mst_optimizer *o, mst_rule_hlo *tile) 
 }
 
 static bool sgd_rows_only(const mst_optimizer *o) {
-    /* Without momentum a gradient of 0 changes nothing. With momentum TensorFlow's sparse kernel leaves the other rows
-     * as they are; in Keras their momentum decays and moves the weight on. */
+    /* Without momentum a gradient of 0 changes nothing. With momentum, TensorFlow's sparse kernel does not change rows
+     * without a gradient. In Keras their momentum decays and still changes the weight. */
     return o->momentum == 0 || o->sparse == MST_SPARSE_TENSORFLOW;
 }
 

@@ -1,13 +1,13 @@
 /** Backends: they turn a device's part of a plan into calls that run.
  *
  *  compile turns the part into an executable, once for a plan. bind gives the executable addresses, once for each step
- *  that may be in flight. execute runs some of its calls, in each step. Neither plan nor executable ever change.
- *  Compiling that may take long goes on in an errand (run/errand.h): the first execute waits for it, at most until the
- *  deadline of the frame, and has its errors. destroy does not wait.
+ *  that may be in flight. execute runs some of its calls, in each step. A plan and its executables never change.
+ *  Compiling that may take long goes on in an errand (run/errand.h). The first execute waits for it, at most until the
+ *  deadline of the frame, and returns its errors. destroy does not wait.
  *
  *  Calls of a device that compiles may be late: execute only starts them, in their order. A later call on that device,
- *  or a copy from it, waits for what it reads. settle waits for all of them. In a plan that donates, some calls behind
- *  the gate are late too. */
+ *  or a copy from it, waits for the values that it reads. settle waits for all late calls. In a plan that donates, some
+ *  calls behind the gate are late too. */
 #ifndef MUSTER_RUN_BACKEND_H
 #define MUSTER_RUN_BACKEND_H
 
@@ -36,8 +36,8 @@ typedef struct mst_binding {
     const mst_plan *plan;
     char *const *arena;                 /**< by device */
     char *const *constants;             /**< by device; NULL if its domain is the host's */
-    char *const *staging;               /**< by device: host memory for values that a function feeds; NULL: none is
-                                             needed */
+    char *const *staging;               /**< by device: host memory for values that a function feeds; NULL: the device
+                                             needs none */
     void *const *state;                 /**< by state of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
     const mst_step *step;
@@ -45,13 +45,13 @@ typedef struct mst_binding {
     /** By node: arrays of the sources and outputs of a node that a group runs; NULL for other nodes. All devices of the
      *  group share them. */
     const mst_array *const *group_arrays;
-    /** Describes VALUE in *ARRAY. The address is set in this call or, for a fed tensor, before each step. With
-     *  SHAPE_ONLY no address is set. */
+    /** Describes VALUE in *ARRAY. The address is set in this call. For a fed tensor it is set before each step instead;
+     *  with SHAPE_ONLY it is never set. */
     mst_status (*fill)(const struct mst_binding *binding, int32_t value, bool shape_only, mst_array *array);
     void *context; /**< of fill */
 } mst_binding;
 
-/** VALUE with its address. For a fed tensor the address is missing. */
+/** VALUE as an array with its address. For a fed tensor the address is missing. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
 /** No function may be NULL, except settle, ready, compile_text, inside_bytes and note_programs. */
@@ -68,26 +68,29 @@ typedef struct mst_backend {
     /** Runs calls FIRST to END - 1 of the device's program on the device's thread, and stops at the first that
      *  fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
-    /** Waits until all calls that execute has started for FRAME have ended, at most until DEADLINE. The status is that
-     *  of the first that failed, each time; *NODE is then the node of the plan that failed. MST_DEADLINE if some have
-     *  not ended; *NODE is then that of the first of these. Several threads may call it at once, also while the
-     *  device's thread is in execute. NULL: calls have ended when execute returns. */
+    /** Waits until all calls that execute has started for FRAME have ended, at most until DEADLINE. If a call failed,
+     *  settle returns the status of the first such call each time, and *NODE is the node of the plan that failed.
+     *  MST_DEADLINE if some calls have not ended; *NODE is then the node of the first of these. Several threads may
+     *  call settle at once, also while the device's thread is in execute. NULL: calls have ended when execute
+     *  returns. */
     mst_status (*settle)(void *instance, struct mst_frame *frame, int64_t deadline, int32_t *node);
-    /** Waits, at most until the deadline of FRAME, until all calls of the device can be started: their programs have
-     *  been compiled. Called before the gate, on any thread, if the plan donates: behind the gate nothing should fail.
-     *  The status is that of the first call for which it cannot, *NODE its node. NULL: nothing to wait for. */
+    /** Waits, at most until the deadline of FRAME, until all calls of the device can be started because their programs
+     *  have been compiled. Called before the gate, on any thread, if the plan donates: behind the gate nothing should
+     *  fail. Returns the error of the first call that cannot be started; *NODE is the node of this call. NULL: there is
+     *  nothing to wait for. */
     mst_status (*ready)(void *instance, struct mst_frame *frame, int32_t *node);
     /** Compiles a text for another task of the cluster, which has asked for it (run/executables.h). *DATA, SIZE bytes,
      *  is freed with free(). An error if SOURCE is for other options, another plugin or another kind of device than
      *  here. Called on a thread of its own, and may take long. NULL: each task compiles its own texts. */
     mst_status (*compile_text)(const struct mst_executable_source *source, void **data, size_t *size);
-    /** Sets *BYTES to what the programs of EXECUTABLE take of the device's memory beyond their arguments and results:
-     *  the temporaries of the largest, as they run one after another, and the code and constants of all. What the
-     *  compiler does not say is 0. Waits until they have been compiled, at most until DEADLINE. Called before the plan
-     *  is bound, if the device has a limit of memory. NULL: not known. */
+    /** Sets *BYTES to the bytes of the device's memory that the programs of EXECUTABLE take beyond their arguments and
+     *  results. These are the temporaries of the largest program, because programs run one after another, and the code
+     *  and constants of all programs. A size that the compiler does not report counts as 0. Waits until the programs
+     *  have been compiled, at most until DEADLINE. Called before the plan is bound, if the device has a limit of
+     *  memory. NULL: the size is not known. */
     mst_status (*inside_bytes)(void *executable, int64_t deadline, int64_t *bytes);
-    /** Notes when the programs ran that execute has started for FRAME, which has `notes` and has succeeded. NULL: they
-     *  have ended when execute returns, or it is not known. */
+    /** Adds to the `notes` of FRAME, which has succeeded, when the programs ran that execute has started for it. NULL:
+     *  programs have ended when execute returns, or their times are not known. */
     void (*note_programs)(void *instance, struct mst_frame *frame);
 } mst_backend;
 
@@ -101,13 +104,14 @@ typedef struct mst_backend_services {
     void (*note_program)(struct mst_run_notes *notes, int device, int32_t node, int64_t begin, int64_t end);
     /** As mst_compiled_fail (run/compiled_fault.h). */
     mst_status (*compiled_fail)(const struct mst_frame *frame, int32_t node, int32_t word, int32_t *failed);
-    /** As mst_errand_start, mst_errand_wait and mst_errand_leave (run/errand.h): for what may never end. */
+    /** As mst_errand_start, mst_errand_wait and mst_errand_leave (run/errand.h): for work that may never end. */
     mst_status (*errand_start)(const struct mst_errand_type *type, void *context, struct mst_errand **out);
     mst_status (*errand_wait)(struct mst_errand *errand, int64_t deadline, const char *what);
     void (*errand_leave)(struct mst_errand *errand);
     /** As mst_executable_key_make (run/executable_cache.h). */
     void (*executable_key)(const struct mst_executable_source *source, struct mst_executable_key *out);
-    /** As mst_executable_make (run/executables.h): found, got from another task, or compiled and kept. */
+    /** As mst_executable_make (run/executables.h): the executable is found on disk, got from another task, or compiled
+     *  and kept. */
     mst_status (*executable_make)(const struct mst_executable_order *order, void **data, size_t *size);
 } mst_backend_services;
 

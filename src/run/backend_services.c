@@ -1,4 +1,4 @@
-/* What backends of modules get from the library. */
+/* The functions of the library that backends of modules may call. */
 #include "base/clock.h"
 #include "run/backend.h"
 #include "run/compiled_fault.h"

@@ -5,8 +5,8 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 
-/* Fills BARE: by node, whether it is computed from a variable without a value. Sources come before their users in the
- * graph. */
+/* Fills BARE, by node: whether the node is a variable without a value, or is computed from one. Sources come before
+ * their users in the graph. */
 static void mark_bare(const mst_graph *graph, mst_is_bare is_bare, void *context, bool *bare) {
     for (int64_t id = 0; id < graph->num_nodes; id++) {
         const mst_node *node = graph->node[id];
@@ -16,7 +16,7 @@ static void mark_bare(const mst_graph *graph, mst_is_bare is_bare, void *context
     }
 }
 
-/* Moves the assignments that are to run to the beginning of OUT, which has COUNT of them; returns their number. */
+/* OUT has COUNT assignments. Moves those that are to run to its beginning, and returns their number. */
 static int find_bare(const bool *bare, int count, mst_value *out) {
     int wanted = 0, ready = 0;
     for (int i = 0; i < count; i++)

@@ -1,9 +1,9 @@
 /* Gives a plan its addresses in a slot, the memory of one step in flight.
  *
- * A plan has offsets into the arena of a device, into its constants, or into an entry of the store. Binding adds them
- * to the addresses of these in this slot, and lets each backend prepare its calls once. Only the addresses of fed
- * tensors change from step to step. They are set before each run, by a list of patches. If a larger plan makes an arena
- * grow, the slot's `generation` changes, and each plan is bound again at its next use. */
+ * A plan has offsets into the arena of a device, into its constants, or into an entry of the store. Binding adds these
+ * offsets to the addresses of that memory for this slot, and lets each backend prepare its calls once. Only the
+ * addresses of fed tensors change from step to step. They are set before each run, by a list of patches. If a larger
+ * plan makes an arena grow, the slot's `generation` changes, and each plan is bound again at its next use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     return status;
 }
 
-/* Frees the arena of a step that was refused. Else the next step would count it as memory that is in use. */
+/* Frees the arena of a step for which there is no room. Else the next step would count it as memory that is in use. */
 static void bind_drop(mst_session *session, mst_slot *slot, int d) {
     mst_arena_memory *arena = &slot->arena[d];
     mst_domain *domain = session->devices.device[d].domain;
@@ -104,7 +104,7 @@ static void bind_drop(mst_session *session, mst_slot *slot, int d) {
 
 /* ---- binding ---- */
 
-/* Exchanges that can never be freed. They are listed here so that tools that look for leaks know of them. */
+/* Exchanges that can never be freed. This list refers to them, so that leak checkers do not report them. */
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_bound_exchange **kept;
 static int64_t num_kept, kept_capacity;
@@ -115,14 +115,14 @@ static void keep_exchanges(mst_bound_exchange *exchange) {
     pthread_mutex_unlock(&kept_lock);
 }
 
-/* The memory of exchanges belongs to the task group. The group outlives the session, but not devices that come back
- * after its end: they must leave exchanges alone. */
+/* The memory of exchanges belongs to the task group. The group outlives the session, but a device that comes back after
+ * the session was destroyed may outlive the group. So exchanges are then not touched any more. */
 static void free_exchanges(mst_session *session, mst_bound_plan *bound) {
     if (!bound->num_exchanges) {
         free(bound->exchange);
         return;
     }
-    pthread_mutex_lock(&session->lock); /* the group may go when `outlived` is set */
+    pthread_mutex_lock(&session->lock); /* the group may be destroyed once `outlived` is set */
     for (int64_t x = 0; x < bound->num_exchanges && !session->outlived; x++) {
         mst_exchange_destroy(bound->exchange[x].sums);
         mst_row_exchange_destroy(bound->exchange[x].rows);

@@ -84,7 +84,7 @@ static mst_status body_bind(bound_body *b, const mst_binding *outer, int device,
 
 mst_status mst_bound_bodies_create(const mst_binding *outer, const mst_plan_node *node, int device, char *workspace,
                                    void **out) {
-    bound_body **list = calloc((size_t)node->num_bodies + 1, sizeof *list); /* ends with NULL */
+    bound_body **list = calloc((size_t)node->num_bodies + 1, sizeof *list); /* a NULL entry marks the end */
     mst_status status = list ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int i = 0; i < node->num_bodies && !status; i++) {
         if (!(list[i] = calloc(1, sizeof **list))) status = MST_NO_MEMORY("for a plan");

@@ -9,7 +9,7 @@
 typedef struct mst_call_purpose {
     bool initial;   /**< gives variables their first values; its random numbers belong to no step */
     bool once;      /**< its plan will not run again */
-    bool overtaken; /**< set by an initial run: meanwhile another session has given a value to one of its variables */
+    bool overtaken; /**< set by an initial run: another session has meanwhile given a value to one of these variables */
     uint64_t part_run; /**< number of the run, if the session has devices of other tasks */
     int64_t random;    /**< number of the step for random ops, if the session has devices of other tasks and no global
                             step */

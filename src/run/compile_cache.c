@@ -1,5 +1,5 @@
-/* The cache of executables of this process. A call keeps the cache that was chosen when it began, so that another one
- * can be chosen meanwhile. */
+/* The cache of executables of this process. A call uses the cache that was chosen when the call began, even if another
+ * cache is chosen meanwhile. */
 #include "muster/compile_cache.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 typedef struct chosen_cache {
     mst_executable_cache *cache;
-    int64_t uses; /* calls that are under way, and one while it is the chosen one; under the lock */
+    int64_t uses; /* number of calls under way, plus 1 while this is the chosen cache; under the lock */
 } chosen_cache;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,7 +50,8 @@ mst_status mst_compile_cache_set(const char *folder, int64_t limit, FILE *log) {
     return MST_OK;
 }
 
-/* The cache for a call, the default one if none was chosen; NULL: there is no memory. Leave it after the call. */
+/* The cache for a call: the chosen one, or the default one if none was chosen. NULL: out of memory. Leave it after the
+ * call. */
 static chosen_cache *use_chosen(void) {
     pthread_mutex_lock(&lock);
     if (!chosen && make_chosen(NULL, 0, NULL, &chosen)) chosen = NULL;

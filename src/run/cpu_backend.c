@@ -144,8 +144,8 @@ static bool all_finite(const mst_array *array) {
     return true;
 }
 
-/* ARRAY, which is that of VALUE, cut to the rows that are in use. Their number is among the outputs DST of the same
- * node. */
+/* ARRAY, the array of VALUE, cut to the rows that are in use. The number of these rows is in one of DST, the outputs of
+ * the same node. */
 static mst_array counted(const mst_plan *plan, int32_t value, const mst_array *array, const mst_array *dst) {
     const mst_plan_value *v = &plan->value[value];
     mst_array out = *array;
@@ -166,8 +166,8 @@ static mst_status check_numerics(const instance *x, const call *c) {
         if (mst_plan_shape_only(node, i) || plan->value[root].space != MST_IN_STATE || all_finite(&a->src[i])) continue;
         return mst_numerics_fail(plan, root, a->step);
     }
-    /* each device of a group makes a part, and other devices may not be done: later results that depend on it are
-     * checked instead */
+    /* Outputs of groups are not checked: each device makes a part, and other devices may not be done. Later results
+     * that depend on these outputs are checked instead. */
     for (int i = 0; i < a->num_dst && a->num_parts == 1; i++) {
         const mst_array made = counted(plan, node->dst + i, &a->dst[i], a->dst);
         if (!all_finite(&made)) return mst_numerics_fail(plan, node->dst + i, a->step);

@@ -24,7 +24,7 @@ struct mst_errand {
 
 enum { MOST_TOLD = 400 };
 static const double LOOK = 0.05;          /* seconds between two looks at the watch */
-static _Thread_local mst_errand *current; /* whose thread this is; NULL: of none */
+static _Thread_local mst_errand *current; /* the errand whose thread this is; NULL: none */
 static _Thread_local const mst_errand_stop *stops_by;
 
 static void drop_user(mst_errand *errand) {

@@ -1,8 +1,8 @@
-/* Files of executables. Every call opens the folder anew and checks it. It then works in that folder by its descriptor,
- * so that nobody can put another in its place. What is found in it is checked by descriptor too:
+/* Files of executables. Every call opens the folder anew and checks it. It then uses the descriptor of that folder, so
+ * that nobody can replace the folder by another one meanwhile. Files in it are checked by their descriptors too:
  *
  *      find    open without following links -> owner and mode -> head -> bytes and their hash -> time of use
- *      keep    side file (base/file.h): head, bytes -> those used least recently leave -> fsync, rename
+ *      keep    side file (base/file.h): head, bytes -> remove the least recently used -> fsync, rename
  *
  * The time of last use is the file's time of modification, since many systems keep no time of access. */
 #include "run/executable_cache.h"
@@ -51,8 +51,8 @@ typedef enum cache_trouble {
 
 struct mst_executable_cache {
     char *folder; /* absolute; NULL: nothing is found or kept */
-    size_t own;   /* where in it those names begin that may not be links; those before are not checked */
-    bool no_home; /* there is no folder, since the environment names none */
+    size_t own;   /* offset in `folder`: names from here on must not be links; folders above are not checked */
+    bool no_home; /* there is no folder, because the environment names none */
     int64_t limit;
     FILE *log;
     atomic_bool said[NUM_TROUBLES];
@@ -93,7 +93,7 @@ static bool is_name(const char *name) {
 
 /* ---- warnings ---- */
 
-/* Warns of the calling thread's error, if it is the first of its kind. EFFECT is the consequence, in words. */
+/* Warns of the calling thread's error, if it is the first of its kind. EFFECT is the consequence for the user. */
 static void say_trouble(mst_executable_cache *cache, cache_trouble trouble, const char *effect) {
     char line[1400];
     if (atomic_exchange(&cache->said[trouble], true) || !cache->log) return;
@@ -105,8 +105,8 @@ static void say_trouble(mst_executable_cache *cache, cache_trouble trouble, cons
 
 /* ---- opening ---- */
 
-/* Sets PATH to the folder OWN in the user's cache folder; NULL: the environment names none. The environment of a setuid
- * program is not trusted. */
+/* Sets PATH to the folder OWN in the user's cache folder; NULL: the environment names no such folder. The environment
+ * of a setuid program is not used. */
 static mst_status find_user_folder(const char *own, char **path) {
     const char *base = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     const bool has_base = base && base[0] == '/';
@@ -178,7 +178,8 @@ static mst_status folder_error(const char *verb, const char *path, int error) {
     return MST_FAIL(MST_IO, "the folder '%s' cannot be %s: %s", path, verb, strerror(error));
 }
 
-/* Opens the folder at PATH, which is that of CACHE and is changed. Those above its own names may be links. */
+/* Opens the folder of CACHE. PATH is a copy of its path, which is changed. Folders before `own` in the path may be
+ * links. If a folder is missing, makes it if MAKE, else returns MST_NOT_FOUND. */
 static mst_status open_own(const mst_executable_cache *cache, char *path, bool make, mst_folder *out) {
     struct stat info;
     char *rest;
@@ -221,7 +222,8 @@ static mst_status open_cache_folder(mst_executable_cache *cache, bool make, mst_
 
 /* ---- files ---- */
 
-/* Reads SIZE bytes of FILE from AT on, or as many as there are; -1: errno says why not. */
+/* Reads SIZE bytes of FILE from offset AT on, or fewer if the file ends before. Returns their number; -1: an error, in
+ * errno. */
 static ssize_t read_up_to(int file, void *data, size_t size, off_t at) {
     size_t done = 0;
     while (done < size) {
@@ -234,12 +236,14 @@ static ssize_t read_up_to(int file, void *data, size_t size, off_t at) {
     return (ssize_t)done;
 }
 
-/* Opens file NAME without following a link or waiting for a pipe's writer; -1: errno says why not. */
+/* Opens file NAME without following a link or waiting for a pipe's writer. Returns its descriptor; -1: an error, in
+ * errno. */
 static int open_file(const mst_folder *folder, const char *name) {
     return openat(folder->descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Whether the open FILE begins as this cache's files do. A file that is BEING_WRITTEN may end before that. */
+/* Whether the open FILE begins with the first bytes of this cache's files. A file that is BEING_WRITTEN may have only
+ * some of these bytes. */
 static bool has_magic(int file, bool being_written) {
     char text[MAGIC];
     const ssize_t got = read_up_to(file, text, MAGIC, 0);
@@ -256,7 +260,8 @@ static void make_head(const mst_executable_key *key, const void *data, size_t si
 
 /* ---- finding ---- */
 
-/* The mistake in the head of a file that claims BYTES bytes and has GOT; NULL: none. */
+/* Describes the mistake in HEAD, of which GOT bytes could be read; NULL: there is none. BYTES is the size of the whole
+ * file. */
 static const char *find_wrong_head(const unsigned char head[HEAD], size_t got, const mst_executable_key *key,
                                    uint64_t bytes) {
     if (got < MAGIC || memcmp(head, magic, MAGIC) != 0) return "it does not begin as such files do";
@@ -296,7 +301,7 @@ static mst_status read_hashed(int file, const char *path, const unsigned char he
     return status;
 }
 
-/* Reads the open FILE, which is at PATH. */
+/* Checks and reads the open FILE, which is at PATH. */
 static mst_status read_executable(const mst_executable_cache *cache, int file, const char *path,
                                   const mst_executable_key *key, void **data, size_t *size) {
     unsigned char head[HEAD];
@@ -316,7 +321,8 @@ static mst_status read_executable(const mst_executable_cache *cache, int file, c
     return MST_OK;
 }
 
-/* MST_NOT_FOUND if there is no file with this key; all other errors are reported as warnings. */
+/* Finds the executable with this key. Returns MST_NOT_FOUND if there is no file for it. All other errors are reported
+ * as warnings. */
 static mst_status find_in(mst_executable_cache *cache, const mst_folder *folder, const mst_executable_key *key,
                           void **data, size_t *size) {
     char name[NAME];
@@ -357,7 +363,7 @@ void mst_executable_cache_refuse(mst_executable_cache *cache, const mst_executab
     say_trouble(cache, REFUSAL, "the program is compiled anew, and the file replaced");
 }
 
-/* ---- what leaves ---- */
+/* ---- removing ---- */
 
 /* An executable in the folder. */
 typedef struct cached {
@@ -400,7 +406,7 @@ static void remove_half_written(const mst_folder *folder, const char *name) {
     close(lock);
 }
 
-/* Lists all executables but that of name OWN, and removes what dead processes have left. */
+/* Lists all executables except the file OWN, and removes incomplete files of dead processes. */
 static mst_status list_cached(const mst_folder *folder, const char *own, cached_list *list) {
     const struct dirent *entry = NULL;
     DIR *names = mst_folder_list(folder);
@@ -422,7 +428,7 @@ static int compare_times(const struct timespec *a, const struct timespec *b) {
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-/* The one used last comes first. */
+/* Sorts the executable that was used last to the beginning. */
 static int compare_cached(const void *left, const void *right) {
     const cached *a = left, *b = right;
     const int order = compare_times(&b->used, &a->used);
@@ -503,8 +509,8 @@ void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable
 
 /* ---- a look at the folder ---- */
 
-/* The folder at PATH, which is not there, can be made: those that are missing go into one that can be written. PATH is
- * changed. */
+/* Checks that FOLDER, which does not exist, can be made: its lowest parent folder that exists must be writable. PATH is
+ * a copy of FOLDER, which is changed. */
 static mst_status check_can_be_made(const char *folder, char *path) {
     int error = ENOENT;
     for (char *slash; error == ENOENT && (slash = strrchr(path, '/'));) {

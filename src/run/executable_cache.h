@@ -60,12 +60,13 @@ MST_CHECKED mst_status mst_executable_cache_open(const char *folder, int64_t lim
 /** NULL is allowed. No other thread may be in a call with CACHE. */
 void mst_executable_cache_close(mst_executable_cache *cache);
 
-/** Whether there is an executable with this key. Then *DATA is a copy of its SIZE bytes, which the caller frees with
- *  free(), and it is now the most recently used one. Damaged files, and files that others can access, are ignored. */
+/** Whether there is an executable with this key. If so, *DATA is a copy of its *SIZE bytes, which the caller frees with
+ *  free(), and the executable becomes the most recently used one. Damaged files, and files that other users can access,
+ *  are ignored. */
 bool mst_executable_cache_find(mst_executable_cache *cache, const mst_executable_key *key, void **data, size_t *size);
-/** Keeps an executable on disk, in place of an older one with this key. If all
- *  executables have more bytes than the limit, the least recently used ones are removed. So are incomplete files of
- *  killed processes. Files that do not begin like files of this cache are never removed. */
+/** Keeps an executable on disk, in place of an older one with this key. If all executables together then have more
+ *  bytes than the limit, the least recently used ones are removed. Incomplete files of killed processes are removed
+ *  too. Files that do not begin like files of this cache are never removed. */
 void mst_executable_cache_keep(mst_executable_cache *cache, const mst_executable_key *key, const void *data,
                                size_t size);
 
@@ -76,7 +77,7 @@ void mst_executable_cache_refuse(mst_executable_cache *cache, const mst_executab
 /** Describes the folder of CACHE: see mst_compile_cache_describe. */
 MST_CHECKED mst_status mst_executable_cache_describe(const mst_executable_cache *cache, mst_compile_cache_info *out);
 
-/** The same with the cache of this process (muster/compile_cache.h). */
+/** These functions do the same with the cache of this process (muster/compile_cache.h). */
 bool mst_executable_find(const mst_executable_key *key, void **data, size_t *size);
 void mst_executable_keep(const mst_executable_key *key, const void *data, size_t size);
 void mst_executable_refuse(const mst_executable_key *key);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static mst_used_executable used[MST_USED_EXECUTABLES_MOST]; /* the one that was noted longest ago first */
+static mst_used_executable used[MST_USED_EXECUTABLES_MOST]; /* in the order of their last notes, oldest first */
 static int num_used;
 static _Atomic uint64_t num_uses;
 

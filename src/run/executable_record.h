@@ -14,14 +14,15 @@ typedef struct mst_used_executable {
     mst_executable_key bytes;    /**< SHA-256 of its bytes; a random number if the backend cannot give them */
 } mst_used_executable;
 
-/** Sets OUT to `bytes` of an executable with SIZE bytes at DATA; NULL: the backend cannot give them. */
+/** Sets OUT to `bytes` of mst_used_executable for an executable of SIZE bytes at DATA. DATA is NULL if the backend
+ *  cannot give the bytes. */
 void mst_executable_hash(const void *data, size_t size, mst_executable_key *out);
-/** Notes that the executable of SOURCE with these BYTES is used now. If there are too many, the one that was noted
- *  longest ago is forgotten. */
+/** Notes that the executable of SOURCE with these BYTES is used now. If the record is full, the executable that was
+ *  noted longest ago is dropped from it. */
 void mst_executable_note_used(const mst_executable_source *source, const mst_executable_key *bytes);
 /** A number that rises with each call of mst_executable_note_used. */
 uint64_t mst_executables_num_uses(void);
-/** Sets OUT to all of them, sorted by the key of the source, and returns how many there are. */
+/** Copies all executables of the record to OUT, sorted by the key of the source, and returns their number. */
 int mst_executables_used(mst_used_executable out[MST_USED_EXECUTABLES_MOST]);
 
 #endif

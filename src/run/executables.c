@@ -43,7 +43,7 @@ static mst_status make_alone(const mst_executable_order *order, void **data, siz
     return MST_OK;
 }
 
-/* An order that also gives the hash of what it compiles. */
+/* An order whose `compile` also computes the hash of the compiled bytes. */
 typedef struct hashed_order {
     const mst_executable_order *order;
     mst_executable_key bytes;

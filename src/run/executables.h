@@ -16,8 +16,8 @@ typedef struct mst_executable_order {
     /** The type of device. Another task compiles the text by `compile_text` of the backend of that type
      *  (run/backend.h). */
     const char *device_type;
-    /** The bytes of an earlier call could not be loaded; the reason is the calling thread's error, which goes to the
-     *  log. The text is then compiled here, and the result replaces those bytes. */
+    /** The bytes that an earlier call gave could not be loaded; the reason is the calling thread's error, which goes to
+     *  the log. The text is then compiled here, and the result replaces those bytes. */
     bool refused;
     /** Compiles the text here. *DATA, SIZE bytes, is freed with free(); NULL: the backend cannot give the bytes, so
      *  they can be neither kept nor sent. */
@@ -25,27 +25,28 @@ typedef struct mst_executable_order {
     void *context; /**< of `compile` */
 } mst_executable_order;
 
-/** Makes an executable. *DATA is then its SIZE bytes, which the caller loads, and frees with free(). NULL: `compile`
- *  was called, so the caller has the executable already. Call this in an errand (run/errand.h), since it may wait for
- *  long. The executable is noted as used (run/executable_record.h).
+/** Makes an executable. *DATA is then its *SIZE bytes, which the caller loads, and frees with free(). *DATA is NULL if
+ *  `compile` was called, so that the caller has the executable already. Call this in an errand (run/errand.h), since it
+ *  may wait for long. The executable is noted as used (run/executable_record.h).
  *
  *  Workers without parameter servers all use the same executables, so that all get the same bits: one of the workers
- *  compiles the text (messages/executable_message.h). Errors are those of `compile`, here or there; MST_CORRUPT if what
- *  was sent is damaged; MST_CANCELLED if the task was closed meanwhile. */
+ *  compiles the text (messages/executable_message.h). Errors are those of `compile`, here or in the other task;
+ *  MST_CORRUPT if the received bytes are damaged; MST_CANCELLED if the task was closed meanwhile. */
 MST_CHECKED mst_status mst_executable_make(const mst_executable_order *order, void **data, size_t *size);
 
 /** A way to make executables together with other processes. */
 typedef struct mst_executable_exchange {
-    struct mst_executable_exchange *next; /**< used by this file */
+    struct mst_executable_exchange *next; /**< used by executables.c */
     mst_status (*make)(void *context, const mst_executable_order *order, void **data, size_t *size);
-    void (*retain)(void *context), (*release)(void *context); /**< CONTEXT, with EXCHANGE, lives as long as a call */
+    /** Called before and after each `make`, so that CONTEXT and the exchange stay valid during the call. */
+    void (*retain)(void *context), (*release)(void *context);
     void *context;
 } mst_executable_exchange;
 
-/** From now on executables of this process are made by EXCHANGE, if it is the only one. (Processes of tests may have
- *  several tasks, which then have all executables in common.) */
+/** From now on EXCHANGE makes the executables of this process, if it is the only exchange. If there are several, none
+ *  is used: only a process of a test has several tasks, and these share all executables anyway. */
 void mst_executable_exchange_add(mst_executable_exchange *exchange);
-/** EXCHANGE is not used for calls that begin after this. Does nothing if it was not added. */
+/** Calls of mst_executable_make that begin after this do not use EXCHANGE. Does nothing if it was not added. */
 void mst_executable_exchange_remove(mst_executable_exchange *exchange);
 
 #endif

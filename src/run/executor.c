@@ -5,7 +5,7 @@
  * flight, and one for the mark of the end. A device counts its points (plan/program.h) through all frames on one
  * timeline; frame->base says where the points of a frame begin.
  *
- * Device 0 usually has no thread: each caller runs this part of its own frame when the frames before it are done. If
+ * Device 0 usually has no thread: each caller runs device 0's part of its frame when the frames before it are done. If
  * the deadline of a caller passes first, it marks its place as given up, and the caller before it skips this place. */
 #include "run/executor.h"
 
@@ -29,7 +29,7 @@ typedef struct worker {
     uint64_t points;      /* value of its timeline when all frames on the queue are done */
     mst_frame **queue;    /* a NULL entry: the end */
     bool *given_up;       /* by place: the caller of device 0 left before its turn */
-    pthread_mutex_t lock; /* of `given_up`, and of advancing `done` for callers */
+    pthread_mutex_t lock; /* protects `given_up`, and the advancing of `done` by callers */
     pthread_t thread;
     bool started;       /* it has a thread */
     mst_timeline ended; /* 1: the thread has come to its end */
@@ -43,7 +43,7 @@ struct mst_executor {
     _Atomic int users; /* the owner and the threads; the last to leave frees the executor */
     mst_executor_end end;
     mst_timeline *lines; /* by device */
-    worker *workers;     /* one for each device; the callers run device 0, unless `runs_all` */
+    worker *workers;     /* one for each device; callers run device 0 unless `runs_all` */
     pthread_t caller;    /* thread that made the executor */
     void *binding;       /* the cores to which the caller's thread was bound before */
 };
@@ -98,7 +98,7 @@ static void *work(void *context) {
     mst_flush_denormals();
     pin(w);
     for (uint64_t number = 1;; number++) {
-        mst_timeline_wait(&w->submitted, number, MST_NEVER, e->spin); /* sleeps until there is a frame, or the end */
+        mst_timeline_wait(&w->submitted, number, MST_NEVER, e->spin); /* until there is a frame, or the end */
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
         if (frame->touch) mst_frame_touch(frame, w->device);

@@ -1,8 +1,10 @@
-/* How a device walks its program, which is a list of actions: run calls, wait for a point of another device, reach a
- * point, feed, receive, fetch, pass the gate. gate.c decides whether a device goes on past the gate.
+/* How a device executes its program, which is a list of actions (plan/program.h): run calls, wait for a point of
+ * another device, reach a point, feed, receive, fetch, pass the gate. gate.c decides whether a device goes on past the
+ * gate.
  *
- * Before the gate the first failure ends the step on all devices. Behind it a device that fails stops where it is
- * (`stop`). Devices that need the values that it did not make stop too. Torn entries are marked in the store. */
+ * Before the gate the first failure ends the step on all devices. Behind the gate a device that fails stops where it is
+ * (`stop`). Devices that need values that it did not make stop too. Entries of the store that these devices still had
+ * to write are then marked as torn (torn.c). */
 #include "run/frame.h"
 
 #include <stdlib.h>
@@ -37,8 +39,8 @@ int32_t mst_frame_pending(mst_frame *frame, int *device, bool *late) {
     return found;
 }
 
-/* STATUS is the error of a wait for late calls that took too long. Names the call that has not ended: *NODE is its
- * node. If none is left now, neither changes. */
+/* STATUS is the error of a wait for late calls that took too long. Replaces it by an error that names the call that has
+ * not ended, and sets *NODE to the node of this call. If all calls have ended by now, error and *NODE stay. */
 static mst_status name_late(mst_frame *frame, mst_status status, int32_t *node) {
     mst_failure failure;
     int device;
@@ -65,7 +67,8 @@ mst_status mst_frame_ready(mst_frame *frame, int device, int32_t *node) {
     return backend->ready(frame->instance[device], frame, node);
 }
 
-/* Whether the host reads a value that may still be on its way: if that fails, another call is the cause. */
+/* Whether ACTION reads a value in the memory of a device whose calls may be late. If the action fails, a late call may
+ * be the cause. */
 static bool reads_late(const mst_frame *frame, const mst_action *action) {
     switch (action->kind) {
         case MST_DO_RECEIVE:
@@ -80,7 +83,7 @@ static bool reads_late(const mst_frame *frame, const mst_action *action) {
     return false;
 }
 
-/* Whether a NaN that a call finds may come from a program that has not said yet that it made it. */
+/* Whether a NaN that a call finds may come from a late program. The program's own report of the NaN is read later. */
 static bool has_late_calls(const mst_frame *frame) {
     for (int d = 0; d < frame->devices->count; d++)
         if (frame->devices->device[d].type->backend->settle) return true;
@@ -89,8 +92,8 @@ static bool has_late_calls(const mst_frame *frame) {
 
 /* ---- actions ---- */
 
-/* Waits for a point of another device. HAPPENS: DEVICE is behind the gate, and must complete its writes. So a thread of
- * a device then waits as long as it takes, because callers that wait for it have deadlines of their own. A caller that
+/* Waits for a point of another device. HAPPENS: DEVICE is behind the gate, and must complete its writes. Then a thread
+ * of a device waits without a deadline, because callers that wait for it have deadlines of their own. A caller that
  * runs device 0's part waits until frame->longer. */
 static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_timeline *lines, bool happens) {
     const mst_devices *devices = frame->devices;
@@ -200,7 +203,8 @@ static mst_status fetch_strings(mst_frame *frame, mst_tensor *output, mst_domain
     return status;
 }
 
-/* HAPPENS: behind the gate, where a device may have as long again for its writes. */
+/* Copies the source of node N to the caller's tensor. HAPPENS: the device is behind the gate, where the deadline is
+ * later. */
 static mst_status fetch(mst_frame *frame, int32_t n, bool happens) {
     const mst_plan_node *node = &frame->plan->node[n];
     mst_tensor *output = frame->outputs ? frame->outputs[node->port] : NULL;
@@ -228,7 +232,7 @@ static mst_status copy_leaf(mst_frame *frame, int32_t value, void *dst) {
     const bool whole = mst_plan_compiles(frame->plan, &frame->plan->node[root->node]);
     mst_array used = src, leaf = src;
     if (root->constant) used.data = mst_tensor_data(root->constant);
-    if (used.data == dst) return MST_OK; /* it was computed there */
+    if (used.data == dst) return MST_OK; /* it was computed in the memory of the exchange */
     leaf.data = dst;
     if (!whole) MST_TRY(mst_frame_count(frame, value, frame->plan->value[value].counted_by, &src, &used.count));
     if (!from->type->host) atomic_fetch_add(frame->copied, used.count * (int64_t)mst_dtype_size(src.dtype));
@@ -257,8 +261,8 @@ static mst_status await_exchange(mst_frame *frame, int32_t n) {
     return mst_exchange_wait(x->sums, frame->deadline);
 }
 
-/* Notes that DEVICE stops behind the gate, in action AT of its program, because NODE has failed. The rest of its
- * program does not run. */
+/* Notes that DEVICE stops behind the gate, in action AT of its program, because NODE has failed. The actions after AT
+ * do not run. */
 static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
     const mst_program *program = &frame->plan->program[device];
     int64_t call = program->num_calls, next = at, before = at;
@@ -271,8 +275,8 @@ static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
     atomic_store(&frame->stop[device].point, before ? program->action[before - 1].first : 0);
 }
 
-/* Completes the error of node N. An op of the user may fail without a message; *ERRORS is the number of errors before
- * it ran. */
+/* Completes the error of node N, because an op of the user may fail without a message. *ERRORS is the number of errors
+ * before the node ran, and becomes the present number. */
 static void complete(const mst_frame *frame, mst_status status, int32_t n, uint64_t *errors) {
     if (n >= 0 && mst_error_count() == *errors) {
         const mst_plan_node *node = &frame->plan->node[n];
@@ -282,7 +286,7 @@ static void complete(const mst_frame *frame, mst_status status, int32_t n, uint6
     *errors = mst_error_count();
 }
 
-/* Where a device is in its program. */
+/* How far a device has come in its program. */
 struct mst_walk {
     int device;
     bool alone;    /* one thread walks for all devices: when this walk would wait, it goes on with another device */
@@ -361,7 +365,7 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
             if (!status && !w->at_gate) mst_gate_arrive(frame, w->device);
             w->at_gate = true;
             if (!status && would_wait(frame, w, action)) return MST_OK;
-            if (!status && !(w->happens = mst_gate_wait(frame, w->device))) break; /* the frame keeps the cause */
+            if (!status && !(w->happens = mst_gate_wait(frame, w->device))) break; /* the frame has the cause */
         } else {
             status = act(frame, w, action, node);
         }
@@ -394,15 +398,16 @@ static void keep_going(mst_frame *frame, walk *w) {
     w->ended = true;
 }
 
-/* Lets no device wait for this one any more, however its part ended. */
+/* Advances the device's timeline to its last point, so that no device waits for this one any more, however its part
+ * ended. */
 static void end_walk(mst_frame *frame, const walk *w) {
     atomic_store_explicit(&frame->at[w->device], -1, memory_order_relaxed);
     mst_timeline_advance(&w->lines[w->device],
                          frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
 }
 
-/* A call of NODE that DEVICE has started behind the gate has failed. So the device stops there, if not before. The
- * calls after it count as not complete, even where they could do without it. */
+/* A call of NODE that DEVICE has started behind the gate has failed. Notes that the device stops at this call, unless
+ * it has stopped before. All later calls of the device count as not complete, even if they do not need this call. */
 static void stop_late(mst_frame *frame, int device, int32_t node) {
     const mst_program *program = &frame->plan->program[device];
     for (int64_t at = 0; at < program->num_actions; at++) {
@@ -416,7 +421,8 @@ static void stop_late(mst_frame *frame, int device, int32_t node) {
 }
 
 /* Waits for late calls: until the deadline for their errors, and then until they have ended, because they use the
- * memory of the frame. Behind the gate (HAPPENS) they are writes, which have to be completed: there is no deadline. */
+ * memory of the frame. Behind the gate (HAPPENS) there is no deadline, because the calls write variables and must be
+ * completed. */
 static void settle(mst_frame *frame, int device, bool happens) {
     int32_t node;
     uint64_t errors = mst_error_count();
@@ -450,8 +456,8 @@ mst_status mst_frame_prepare_alone(mst_frame *frame) {
     return frame->own_lines && frame->walks ? MST_OK : MST_NO_MEMORY("for a session");
 }
 
-/* The loop makes progress: every wait is for an earlier place of the common order of all nodes, so one of the devices
- * can always go on. */
+/* The loop always makes progress: every wait is for an earlier place in the common order of all nodes, so one of the
+ * devices can always go on. */
 void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices) {
     int32_t left = 0;
     for (int32_t i = 0; i < num_devices; i++) {
@@ -475,8 +481,8 @@ void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_d
 
 /* ---- first touch ---- */
 
-/* Writes a zero over a zero on each page: the page gets its place in memory by this first write. If another step has
- * written to the page already, nothing changes, so even a device that was stuck may do this very late. */
+/* Replaces a zero on each page by a zero: the page gets its place in memory by this first write. If another step has
+ * already written to the page, the write does nothing. So even a device that was stuck may do this very late. */
 static void touch(char *data, size_t bytes) {
     enum { PAGE = 4096 };
     for (size_t i = 0; i < bytes; i += PAGE) {

@@ -27,8 +27,8 @@
 #include "base/reserve.h"
 #include "run/part_inside.h"
 
-/* Changes the decision if it is still BEFORE, and wakes the devices that wait. Does nothing if the gate has decided, or
- * this task may not decide any more. Returns the decision that holds. */
+/* Changes the decision to DECISION if it is still BEFORE, and wakes the devices that wait. Does nothing if the gate has
+ * decided, or if this task may not decide any more. Returns the decision that holds afterwards. */
 static int decide_from(mst_frame *frame, int before, int decision) {
     int decided = before;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
@@ -59,7 +59,8 @@ static void vote(mst_frame *frame) {
 
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
     const mst_devices *devices = frame->devices;
-    /* a program fails where another one has, whose results it needs: the device is that of the cause */
+    /* A program also fails if it needs results of a program that has failed. NODE belongs to the program that failed
+     * first, so the device of NODE is named. */
     if (node >= 0 && mst_plan_compiles(frame->plan, &frame->plan->node[node])) device = frame->plan->node[node].device;
     if (node >= 0 && !*mst_error()->node) mst_error_at(frame->plan->node[node].name, NULL);
     if (device >= 0) mst_error_at(NULL, devices->device[device].text);
@@ -80,7 +81,8 @@ bool mst_frame_stop(mst_frame *frame) {
     return decide(frame, MST_DOES_NOT) == MST_DOES_NOT;
 }
 
-/* Waits for the late calls of all devices, which have started them, and until they can start those behind the gate. */
+/* Waits until the late calls of all devices have ended, and until the devices can start their calls behind the gate.
+ * The devices must have started all their calls before the gate. */
 static mst_status settle_all(mst_frame *frame) {
     for (int d = 0; d < frame->devices->count; d++) {
         int32_t node;

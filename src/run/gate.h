@@ -12,9 +12,9 @@ enum {
     MST_DOES_NOT   /**< no device writes */
 };
 
-/** Does what may fail at the gate: waits for steps that still read the entries that this one writes, and renews the
- *  memory in reserve. A device that votes for its task (plan/vote.c) calls it before voting, when all devices have done
- *  what may fail. Else the gate calls it. */
+/** Does what may fail at the gate: waits for late calls, waits for steps that still read the entries that this step
+ *  writes, and renews the memory in reserve (base/reserve.h). A device that votes for its task (plan/vote.c) calls it
+ *  before voting, when all devices have done everything that may fail. Else the gate calls it. */
 MST_CHECKED mst_status mst_gate_prepare(mst_frame *frame);
 /** DEVICE has done its part before the gate. The last device that calls this makes the decision. */
 void mst_gate_arrive(mst_frame *frame, int device);

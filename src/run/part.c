@@ -1,5 +1,5 @@
 /* A part: a session whose plans also have devices of other tasks. One thread submits its runs, in the common order of
- * all tasks; another finishes them. A third thread delivers what comes from other tasks. */
+ * all tasks; another thread finishes them. A third thread delivers messages and decisions from other tasks. */
 #include "run/part.h"
 
 #include <stdlib.h>
@@ -57,8 +57,8 @@ void mst_session_part_release_plan(mst_session *session, mst_cached_plan *cached
 
 /* ---- runs ---- */
 
-/* Lists the feeds of a run. Feeds that this task needs have their tensors, which are checked against the plan. Other
- * feeds have no tensor. */
+/* Fills FEEDS for a run. Feeds that this task needs get their tensors, which are checked against the plan. Other feeds
+ * get no tensor. */
 static mst_status list_feeds(const mst_cached_plan *cached, const mst_session_part_run *run, mst_feed *feeds) {
     for (int i = 0; i < cached->num_feeds; i++) {
         const bool needed = cached->plan->feed_task[i] == cached->plan->host->devices->self;

@@ -38,24 +38,24 @@ typedef struct mst_session_part_host {
     void (*vote)(void *context, uint64_t run);
 } mst_session_part_host;
 
-/** The devices of all tasks, in an order that is the same on all. Nodes that ask for no task go to the first. */
+/** The devices of all tasks, in an order that is the same on all tasks. Nodes that name no task go to the first. */
 typedef struct mst_session_part_options {
     int32_t num_tasks, self;
     const mst_task_devices *task; /**< [num_tasks] */
     mst_session_part_host host;
 } mst_session_part_options;
 
-/** Makes a part. OPTIONS are those of a session, with at most one frame. The devices, job and task that they name must
- *  be those of PART->task[PART->self]. PART and what it points to are needed during the call only. MST_INVALID if this
- *  task does not know the type of a device. */
+/** Makes a part. OPTIONS are the options of a session, with at most one frame. They must name the same devices, job and
+ *  task as PART->task[PART->self]. PART and the memory that it points to are needed during the call only. MST_INVALID
+ *  if a device in the list is of a type that this task does not have. */
 MST_CHECKED mst_status mst_session_create_part(mst_graph *graph, const mst_session_options *options,
                                                const mst_session_part_options *part, mst_session **out);
 
 /* ---- plans ---- */
 
-/** What the tasks must agree on, and what the coordinator needs to know. Valid as long as the plan. */
+/** Facts of a plan on which the tasks must agree, or which the coordinator needs. Valid as long as the plan. */
 typedef struct mst_session_part_plan_info {
-    uint64_t hash;             /**< hash of the common order: differs if the tasks have other graphs or programs */
+    uint64_t hash;             /**< hash of the common order: differs between tasks with different graphs or programs */
     const bool *runs_on;       /**< by task: whether it has anything to do in a run */
     const int32_t *feed_task;  /**< by feed: the task that needs its value; -1: none */
     const int32_t *fetch_task; /**< by fetch: the task that gives its value; -1: it has no value */
@@ -69,14 +69,14 @@ MST_CHECKED mst_status mst_session_part_make_plan(mst_session *part, const mst_f
                                                   const mst_value *fetches, int num_fetches,
                                                   struct mst_cached_plan **out);
 mst_session_part_plan_info mst_session_part_describe_plan(const struct mst_cached_plan *plan);
-/** Drops the caller's reference. FORGET: the plan will not run again. NULL is allowed. */
+/** Drops the caller's reference to PLAN. FORGET: the plan will not run again. PLAN may be NULL. */
 void mst_session_part_release_plan(mst_session *part, struct mst_cached_plan *plan, bool forget);
 
 /* ---- runs ---- */
 
 typedef struct mst_session_part_run {
     uint64_t number;         /**< number of the run: rises, and is the same on all tasks */
-    double seconds;          /**< time that it may take */
+    double seconds;          /**< time that the run may take */
     int64_t random;          /**< for random ops, if there is no global step: a number below 0 in place of the
                                   number of the step */
     bool initial;            /**< gives variables their first values */
@@ -84,8 +84,8 @@ typedef struct mst_session_part_run {
     mst_tensor **output;     /**< by fetch: the outputs that this task gives; as for mst_session_run */
 } mst_session_part_run;
 
-/** Puts a run of PLAN on the queues of this task's devices. Call it, in the order that all tasks share, if the plan
- *  runs on this task. If it fails, the run is over here, and the coordinator must be told. */
+/** Puts a run of PLAN on the queues of this task's devices. Call it for each plan that has work for this task, in the
+ *  order of runs that all tasks share. If it fails, the run is over here, and the coordinator must be told. */
 MST_CHECKED mst_status mst_session_part_submit(mst_session *part, struct mst_cached_plan *plan,
                                                const mst_session_part_run *run);
 /** Waits for the end of the run that was submitted last. *DERIVED: it failed because another task failed, which reports

@@ -1,4 +1,4 @@
-/** The inside of a part (run/part.h): what frames and sessions need of it. */
+/** The inside of a part (run/part.h), for frames and sessions: its struct, its messages and its runs. */
 #ifndef MUSTER_RUN_PART_INSIDE_H
 #define MUSTER_RUN_PART_INSIDE_H
 
@@ -10,7 +10,7 @@
 
 /** A message that has arrived but has not been received by a device. */
 typedef struct mst_session_part_message {
-    struct mst_session_part_message *next;
+    struct mst_session_part_message *next; /**< next message of the same bin */
     uint64_t run;
     int32_t from, stream;
     size_t bytes;

@@ -94,7 +94,7 @@ static mst_session_part_message *take_message(mst_session_part *part, uint64_t r
     return NULL;
 }
 
-/* Waits for message STREAM of FROM, which the caller frees. */
+/* Waits for message STREAM of part FROM. The caller frees the message. */
 static mst_status await_message(mst_frame *frame, int32_t from, int32_t stream, mst_session_part_message **out) {
     mst_session_part *part = frame->part;
     mst_status status = MST_OK;

@@ -56,7 +56,7 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
 
 /* ---- memory inside programs ---- */
 
-/* Finds anew what programs of all plans take. Call it under the lock. */
+/* Sets `inside_bytes` of SESSION anew, from `inside` of all plans. Call it under the lock. */
 static void count_inside(mst_session *session) {
     for (int d = 0; d < session->devices.count; d++) {
         int64_t most = 0;
@@ -84,8 +84,8 @@ static bool is_measured(const mst_session *session, const mst_cached_plan *cache
     return device->memory_limit > 0 && device->type->backend->inside_bytes && cached->executable[d];
 }
 
-/* Asks the devices that have a limit what programs of CACHED take beyond their arguments and results. Waits until these
- * are compiled. */
+/* Finds for each device that has a limit of memory what the programs of CACHED take beyond their arguments and results.
+ * Waits until the programs are compiled. */
 static mst_status measure_inside(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
     bool any = false;
     for (int d = 0; d < session->devices.count; d++) any |= is_measured(session, cached, d);
@@ -272,7 +272,7 @@ static mst_status plan_cache_describe(const mst_session *session, uint64_t hash,
     return MST_OK;
 }
 
-/* What DEVICE will need for steps of the plan, in addition to what it has now. */
+/* Bytes that DEVICE will need for steps of the plan, in addition to its present memory. */
 static int64_t more_bytes(const mst_session *session, const mst_cached_plan *cached, int device) {
     const mst_program *program = &cached->plan->program[device];
     const int64_t grows = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[device].bytes;
@@ -280,8 +280,8 @@ static int64_t more_bytes(const mst_session *session, const mst_cached_plan *cac
     return ((grows > 0 ? grows : 0) + program->exchange_bytes) * session->num_slots;
 }
 
-/* Allocates what needs memory besides the slots' arenas, and checks the limits of the arenas too. Called during an
- * allocation. */
+/* Allocates constants and copies of entries, and checks that the slots' arenas, which are allocated later, keep within
+ * the limits. Called during an allocation. */
 static mst_status place(mst_session *session, mst_cached_plan *cached) {
     for (int d = 0; d < session->devices.count; d++) MST_TRY(place_constants(session, cached, d));
     MST_TRY(mst_session_place_states(session, cached));
@@ -292,7 +292,7 @@ static mst_status place(mst_session *session, mst_cached_plan *cached) {
     return MST_OK;
 }
 
-/* Checks the limits again, now with what lies inside the programs. Called during an allocation. */
+/* Checks the limits again, now with the memory that programs take inside. Called during an allocation. */
 static mst_status check_inside(const mst_session *session, const mst_cached_plan *cached) {
     for (int d = 0; d < session->devices.count; d++)
         if (cached->inside && cached->inside[d] > 0)
@@ -385,8 +385,8 @@ static bool has_limit(const mst_session *session) {
     return any;
 }
 
-/* Makes the plan that CACHED describes. If memory has no room for it, the other plans are dropped; if that is not
- * enough, the plan updates variables in place, and from then on all new plans do. */
+/* Makes the plan that CACHED describes. If memory has no room for it, the other plans are dropped. If that is not
+ * enough, the plan is made so that it updates variables in place, and so are all new plans from then on. */
 static mst_status plan_cache_fit(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
     const bool donates = atomic_load(&session->updates_in_place);
     mst_failure failure;
@@ -414,7 +414,7 @@ static void end_making(mst_session *session, const mst_cached_plan *cached) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* The plan for the call among the session's plans; NULL if it is not there. */
+/* The plan for the call among the session's plans; NULL if there is none. */
 static mst_cached_plan *plan_cache_find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                                         const mst_value *fetches, int num_fetches) {
     for (int64_t i = 0; i < session->num_plans; i++) {

@@ -114,7 +114,7 @@ static mst_status session_create(mst_session *session, const mst_session_part_op
     const bool has_timeout = o->timeout > 0;
     MST_TRY(check_options(session));
     MST_TRY(make_devices(session, part));
-    /* whether the caller must return in time, whatever device 0 does */
+    /* a caller that must return in time cannot run device 0 itself */
     const bool runs_all = has_timeout || part || session->devices.device[0].type->backend->settle;
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
@@ -250,7 +250,7 @@ void mst_session_change_graph(mst_session *session, mst_graph *graph) {
     session->graph = graph;
 }
 
-/* The program has the session no more, while some of its devices still work. */
+/* Called when mst_session_destroy returns while some devices of the session still work. */
 static void be_outlived(void *owner) {
     mst_session *session = owner;
     pthread_mutex_lock(&session->lock);
@@ -326,7 +326,7 @@ static void print_device(const mst_session *session, int i, FILE *out) {
     const mst_device *device = &session->devices.device[mst_devices_listed(&session->devices, i)];
     const char *name = strstr(device->text, "device:");
     mst_device_info info;
-    if (mst_device_inform(device, &info)) info.memory = info.memory_in_use = 0; /* the plugin does not answer */
+    if (mst_device_inform(device, &info)) info.memory = info.memory_in_use = 0; /* the plugin gives no numbers */
     const int64_t in_use = info.memory_in_use > 0 ? info.memory_in_use : mst_session_device_memory(session, i),
                   limit = device->memory_limit > 0 ? device->memory_limit : info.memory;
     mst_make_plain(info.kind);

@@ -36,7 +36,7 @@ typedef struct mst_slot {
     int64_t output_capacity;
 } mst_slot;
 
-/** An array whose address is that of a fed tensor, and is set before each step. */
+/** An array in the memory of a fed tensor. Its address is set before each step. */
 typedef struct mst_patch {
     void **data;
     int32_t feed;
@@ -95,9 +95,9 @@ typedef struct mst_used_copy {
     mst_copy *copy;
 } mst_used_copy;
 
-/** The functions of a session whose devices belong to other processes. They replace those here. No pointer may be NULL.
- *  CONTEXT is that of mst_session_create_in_other_tasks. All except the first three are called within a call that has
- *  begun. */
+/** The functions of a session whose devices belong to other processes. They replace the functions for devices of this
+ *  process. No pointer may be NULL. CONTEXT is that of mst_session_create_in_other_tasks. All except the first three
+ *  are called between mst_session_enter and mst_session_leave. */
 typedef struct mst_other_tasks_type {
     void (*destroy)(void *context);
     int (*num_devices)(const void *context);
@@ -131,9 +131,9 @@ struct mst_session {
     int num_slots;
     mst_cached_plan **plans; /**< sorted by last use, latest first */
     int64_t num_plans, plan_capacity, plans_made;
-    mst_cached_plan *making;  /**< calls whose plans threads are making, without the lock */
+    mst_cached_plan *making;  /**< list of the plans that threads are making now, without the lock */
     pthread_cond_t plan_made; /**< a plan was made, or making it failed */
-    bool outlived;            /**< it was destroyed while some of its devices did not come back */
+    bool outlived;            /**< it was destroyed while some of its devices still worked */
     bool allocating;          /**< a thread is between mst_session_begin_allocation and mst_session_end_allocation */
     /** (number of the entry, device) -> index in `used`. A copy belongs to one device, or is shared by all devices of a
      *  domain. The key of a shared copy has, in place of the device, the number of devices + the first device of the
@@ -143,12 +143,12 @@ struct mst_session {
     int64_t num_used, used_capacity;
     _Atomic int64_t *state_bytes;    /**< by device; this and constant_bytes grow only during an allocation */
     _Atomic int64_t *constant_bytes; /**< by device */
-    mst_cached_plan *measured;       /**< all plans with `inside`, those that are no longer in the cache too */
+    mst_cached_plan *measured;       /**< all plans with `inside`, also those that are no longer in the cache */
     _Atomic int64_t *inside_bytes;   /**< by device: the largest `inside` of a plan */
     char *plan_pass;                 /**< the session's copy of the option */
     _Atomic int64_t copied;          /**< bytes copied between domains, and between tasks, in all runs */
     _Atomic int64_t runs_alone;      /**< runs that the calling thread made alone for all devices */
-    atomic_bool updates_in_place;    /**< new plans donate (mst_plan): a limit of memory has asked for it */
+    atomic_bool updates_in_place;    /**< new plans donate (mst_plan), because a plan did not fit into memory */
     mst_trace *trace;                /**< runs are added to it; NULL: runs are not traced */
     mst_session_part *part;          /**< the part, if there are devices of other tasks; NULL: there are none */
 };
@@ -161,7 +161,7 @@ MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_v
                                                unsigned char *has);
 /** mst_session_create for devices of this process. MST_INVALID if OPTIONS name a target. */
 MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
-/** Makes a session whose calls all go to TYPE. If it succeeds, the session owns CONTEXT. */
+/** Makes a session that passes all calls on to the functions of TYPE. If it succeeds, the session owns CONTEXT. */
 MST_CHECKED mst_status mst_session_create_in_other_tasks(mst_graph *graph, const mst_session_options *options,
                                                          const mst_other_tasks_type *type, void *context,
                                                          mst_session **out);
@@ -176,9 +176,9 @@ void mst_session_change_graph(mst_session *session, mst_graph *graph);
 
 /* ---- calls: session.c, session_calls.c ---- */
 
-/** The devices of the list and the memory in use on them, as the text `devices` of a report (cluster/task_report.h), to
- *  be freed. An accelerator's is what its plugin says, which is asked for it; where it says nothing, and on CPUs, it is
- *  mst_session_device_memory. NULL: there is no memory for the text. */
+/** Returns the text `devices` of a report (cluster/task_report.h): the devices of the session and the memory in use on
+ *  each. The caller frees it. For an accelerator the memory in use is what its plugin reports during this call. If the
+ *  plugin reports nothing, and for CPUs, it is mst_session_device_memory. Returns NULL if memory runs out. */
 char *mst_session_print_devices(const mst_session *session);
 /** Begins a call; mst_session_leave ends it. A session that is being destroyed waits for calls that have begun, and no
  *  new call can begin. */
@@ -199,7 +199,8 @@ MST_CHECKED mst_status mst_session_submit(mst_session *session, mst_cached_plan 
                                           mst_tensor **outputs, mst_slot **out);
 /** Waits for the run of SLOT until it ends or its deadline passes; runs the caller's part of it. */
 MST_CHECKED mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_purpose *purpose);
-/** Waits on CONDITION for some time, under the lock. False if DEADLINE has passed. */
+/** Waits on CONDITION, at most a second, under the session's lock. Returns false, without waiting, if DEADLINE has
+ *  passed. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 
 /* ---- plans: plan_cache.c ---- */
@@ -261,7 +262,7 @@ MST_CHECKED mst_status mst_session_check_room(const mst_cached_plan *cached, int
  *  it before memory is allocated for any of them. */
 MST_CHECKED mst_status mst_session_check_outputs(const mst_session *session, const mst_cached_plan *cached,
                                                  int64_t bytes);
-/** Bytes that STRINGS of DEVICE may take in all, given the memory that is in use now. */
+/** The most bytes that STRINGS, the string memory of DEVICE, may take in all, given the memory that is in use now. */
 int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings);
 
 #endif

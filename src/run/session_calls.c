@@ -93,8 +93,8 @@ static mst_status prepare_outputs(mst_session *session, const mst_cached_plan *c
 
 static const char when_late[] = "raise the timeout, or look for what is slow or stuck";
 
-/* Sets the error of a run whose time is up: a node of FRAME has not come back, or has not ended. WHOSE says in which
- * run that is. False if FRAME waits for none. */
+/* Sets the error of a run whose time is up: it names the node of FRAME that has not come back, or has not ended. The
+ * text WHOSE says in which run this node is. Returns false, without an error, if FRAME waits for no node. */
 static bool tell_pending(mst_frame *frame, const char *whose, double seconds) {
     int d;
     bool late;
@@ -108,7 +108,7 @@ static bool tell_pending(mst_frame *frame, const char *whose, double seconds) {
     return true;
 }
 
-/* The same for a node of another run, whose devices may also be those of this one. Call it under the lock. */
+/* The same for the frames of other runs, which may keep the devices of this run waiting. Call it under the lock. */
 static bool tell_other_pending(mst_session *session, const mst_slot *own) {
     for (int i = 0; i < session->num_slots; i++) {
         mst_slot *other = &session->slots[i];
@@ -118,7 +118,8 @@ static bool tell_other_pending(mst_session *session, const mst_slot *own) {
     return false;
 }
 
-/* The error of a run whose time is up. If its devices are just leaving, it is the error that one of them has found. */
+/* The error of a run whose time is up. If its devices are just leaving, it is the error of the frame, if there is
+ * one. */
 static mst_status too_late(mst_slot *slot) {
     mst_session *session = slot->session;
     mst_frame *frame = &slot->frame;
@@ -157,7 +158,7 @@ static bool is_ready(const mst_session *session, const mst_cached_plan *cached, 
     return ready;
 }
 
-/* Finds a free slot, if possible one in which CACHED can run at once; -1: none is free. */
+/* Finds a free slot, if possible one in which CACHED can run at once. *READY: it can run at once. -1: none is free. */
 static int find_free_slot(const mst_session *session, const mst_cached_plan *cached, bool *ready) {
     int found = -1;
     *ready = false;
@@ -169,7 +170,7 @@ static int find_free_slot(const mst_session *session, const mst_cached_plan *cac
     return found;
 }
 
-/* Takes a slot for CACHED. If the plan is not READY to run there, it also begins an allocation. Both happen at once, so
+/* Takes a slot for CACHED. If the plan is not READY to run there, also begins an allocation. Both are done together, so
  * that no call holds a slot that others could use while it waits for an allocation. */
 static mst_status take_slot(mst_session *session, const mst_cached_plan *cached, int64_t deadline, int *out,
                             bool *ready) {
@@ -204,7 +205,7 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
  * begun. Does nothing if another run has taken a number since. */
 static void give_number_back(mst_session *session, const mst_step *step) {
     if (step->number >= 0 || session->part) return;
-    uint64_t next = (uint64_t)-step->number; /* run n has the number -1 - n, and `runs` is n + 1 after it */
+    uint64_t next = (uint64_t)-step->number; /* run n has the number -1 - n; `runs` became n + 1 when it got it */
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
 
@@ -217,7 +218,7 @@ static bool commit_frame(mst_frame *frame) {
     return happened;
 }
 
-/* Call it under the lock. */
+/* Marks the slot as free. Call it under the lock. */
 static void give_slot_back(mst_session *session, mst_slot *slot) {
     slot->busy = false;
     slot->cached = NULL;

@@ -36,9 +36,10 @@ int64_t mst_session_string_room(const mst_session *session, int device, const ms
     return limit > 0 ? limit - used_bytes(session, device) + strings->bytes : INT64_MAX;
 }
 
-/* Checks the memory of the host. Without this check the system would kill the process without a message. The memory
- * that the process has now includes what the session has allocated and touched, but not untouched memory. So the memory
- * needed is at least the larger of the two. */
+/* Checks that the host's memory has room for MORE bytes. Without this check the system would kill the process without a
+ * message. The memory of the process includes what the session has allocated and touched, but not untouched memory. So
+ * the memory in use is at least the larger of two numbers: the memory of the process, and what the session has
+ * allocated. */
 static mst_status check_host(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
     const mst_devices *devices = &session->devices;
     const int64_t memory = mst_host_memory();
@@ -94,7 +95,7 @@ mst_status mst_session_check_outputs(const mst_session *session, const mst_cache
 
 /* ---- placing ---- */
 
-/* The first device of the session in the domain of DEVICE. Its number is in the key of a copy that the domain
+/* The first device of the session in the domain of DEVICE. Its number is part of the key of a copy that the domain
  * shares. */
 static int32_t first_of_domain(const mst_session *session, int32_t device) {
     int32_t first = 0;
@@ -183,7 +184,7 @@ static bool are_together(const mst_session *session, const mst_plan_state *a, co
     return session->devices.device[a->device].domain == session->devices.device[b->device].domain;
 }
 
-/* Finds a copy that another session has made. */
+/* Finds a copy that another session of the store has made. */
 static mst_status find_copy_of_others(mst_session *session, const mst_plan_state *state, mst_state *entry,
                                       bool *found) {
     const mst_device *device = &session->devices.device[state->device];

@@ -1,9 +1,9 @@
 /* Access to variables outside of a step: reading and setting a value, which the store does, and first values.
  *
- * First values are computed by a run of the assignments of all variables that have none. A first value that is computed
- * from another variable is assigned in a later run. Another session of the store may do the same at the same time: the
- * second session keeps the values that are there. A run has its values in memory twice, so if there is too little, it
- * assigns half as many. */
+ * First values are computed by a run of the assignments of all variables that have no value. A first value that is
+ * computed from another variable is assigned in a later run. Another session of the store may do the same at the same
+ * time: the second session keeps values that exist already. A run has its values in memory twice. If memory has no room
+ * for that, the next run has half as many assignments. */
 #include "run/session.h"
 
 #include <limits.h>
@@ -85,9 +85,9 @@ static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;
     int wanted, most = INT_MAX;
-    mst_failure first = {.code = MST_OK}; /* of too little memory: it says what all values together need */
-    /* Repeats for variables whose first values depend on others. It also repeats if another session of the store has
-     * given some of them values in the meantime. */
+    mst_failure first = {.code = MST_OK}; /* the first MST_OUT_OF_MEMORY: it says what all values together need */
+    /* Repeats for first values that depend on other variables. Also repeats if another session of the store has given
+     * some of these variables values in the meantime. */
     do {
         if ((status = mst_graph_read_begin(session->graph))) break;
         status = mst_list_bare(session->graph, is_bare, session, &assigns, &wanted);

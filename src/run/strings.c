@@ -2,8 +2,8 @@
  * memory, then the bytes of each string after them. The addresses are set to where the bytes will lie. Then elements
  * and bytes are copied to the destination, each in one piece.
  *
- * Bytes of received strings lie in blocks that last for a step. If a step needed several blocks, the next begins with
- * one block that is as large as all of them. So soon no step has to allocate. */
+ * Bytes of received strings lie in blocks that last for a step. If a step needed several blocks, the next step begins
+ * with one block that is as large as all of them. So after a few steps no step has to allocate. */
 #include "run/strings.h"
 
 #include <stdlib.h>

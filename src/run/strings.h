@@ -1,8 +1,8 @@
 /** Strings between memory domains.
  *
- *  A value of strings is an array of mst_string, handled like any other array. The plan knows its place and size, and
- *  kernels move and compare its elements. The bytes lie outside the array, in the same memory domain. There is no
- *  reference count, because each string has an owner that outlives the step:
+ *  A value of strings is an array of mst_string, handled like any other array. The plan has the place and the size of
+ *  this array, and kernels move and compare its elements. The bytes of the strings lie outside the array, in the same
+ *  memory domain. There is no reference count, because each string has an owner that outlives the step:
  *
  *      constants   the plan's tensors; in another domain than the host's, the plan's copy in the device's constants
  *      feeds       the caller's tensors, which the frame retains

@@ -8,8 +8,8 @@ enum {
     MOST_PAUSE = 1024 * 1000 * 1000
 };
 
-/* The other mode is taken if it needs at most this part of the time. Smaller differences are within the noise of clock
- * and machine. */
+/* The other mode is taken if its time is less than this fraction of the present mode's. Smaller differences are within
+ * the noise of clock and machine. */
 static const double WORTH = 0.95;
 
 bool mst_threading_choice_is_alone(const mst_threading_choice *choice) {

@@ -1,9 +1,9 @@
 /* Finds which entries a step leaves torn if it fails behind the gate (run/gate.h), where nothing should fail.
  *
- * A device whose part fails there stops. If it is a late program that fails, the device counts as stopped there,
- * whatever it has started since. A device that waits for a value that the first did not make stops too. The other
- * devices complete their parts. The entries that the stopped devices still had to write are torn: the old value may be
- * half overwritten, and the new one is not complete. */
+ * A device whose part fails behind the gate stops. If a late program fails, its device counts as stopped at this
+ * program, although it may have started other programs since. A device that waits for a value that a stopped device did
+ * not make stops too. The other devices complete their parts. The entries that the stopped devices still had to write
+ * are torn: the old value may be half overwritten, and the new one is not complete. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,8 @@ void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame
     }
 }
 
-/* Whether state I of the plan is the one by which a message names a torn entry: the first of the entry's states. */
+/* Whether the entry of state I of the plan is torn, and I is the first state of this entry. So a message names each
+ * torn entry once. */
 static bool is_told(const mst_cached_plan *cached, int64_t i) {
     const mst_state *state = cached->state[i];
     if (!state || !state->torn || !cached->plan->state[i].writes) return false;

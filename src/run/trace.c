@@ -1,4 +1,4 @@
-/* Notes of a frame while it runs, and the run of a trace that they are turned into afterwards.
+/* Notes of a frame while it runs, and the run of a trace that is made from them afterwards.
  *
  * Each device writes notes of its own into room that was allocated for its whole program, without a lock. Notes name
  * nodes by their numbers; fill_device copies names and specs, since a trace outlives its plan. Memory over time is

@@ -1,8 +1,8 @@
 /** Traces: what each device did at which time.
  *
- *  While a frame runs, each device notes node and time of what it does in a list of its own (mst_run_notes). When the
- *  frame has succeeded, the notes become a run of the trace. A run holds names and sizes itself, and needs neither plan
- *  nor session any more. */
+ *  While a frame runs, each device notes the node and the times of each of its actions in a list of its own
+ *  (mst_run_notes). When the frame has succeeded, the notes become a run of the trace. A run has copies of names and
+ *  sizes, so that it does not need the plan and the session any more. */
 #ifndef MUSTER_RUN_TRACE_H
 #define MUSTER_RUN_TRACE_H
 
@@ -26,7 +26,8 @@ typedef struct mst_note {
 typedef struct mst_notes {
     mst_note *note;
     int64_t count, capacity;
-    mst_note *program; /**< when programs ran that its thread only started; in the order in which it did */
+    mst_note *program; /**< programs that its thread only started, with the times at which they ran, in the order of
+                            their starts */
     int64_t num_programs, most_programs;
 } mst_notes;
 
@@ -42,11 +43,12 @@ void mst_run_notes_free(mst_run_notes *notes);
 void mst_note_call(mst_run_notes *notes, int device, int32_t node, int64_t begin);
 /** Notes that DEVICE has waited for the compiler of NODE's program, from BEGIN until now. */
 void mst_note_compiling(mst_run_notes *notes, int device, int32_t node, int64_t begin);
-/** Notes that the program of NODE was started on DEVICE at BEGIN and had ended at END. It ran from the end of the one
- *  before it, if that was later than BEGIN. Programs are noted in the order in which they were started, by one thread,
- *  when the frame has succeeded. */
+/** Notes that the program of NODE was started on DEVICE at BEGIN and had ended at END. If the program before it ended
+ *  after BEGIN, it ran only from then on. One thread notes all programs of a device, in the order in which they were
+ *  started, when the frame has succeeded. */
 void mst_note_program(mst_run_notes *notes, int device, int32_t node, int64_t begin, int64_t end);
-/** Notes an action that is no call of kernels. Returns the time at which it ended, when the next one begins. */
+/** Notes that DEVICE has performed ACTION from BEGIN until now. The calls of MST_DO_RUN are noted one by one instead
+ *  (mst_note_call). Returns the present time, at which the next action begins. */
 int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *action, int64_t begin);
 
 /* ---- afterwards ---- */
@@ -72,7 +74,7 @@ typedef struct mst_traced_device {
     const char *name;
     mst_traced *did;
     int64_t num_did;
-    mst_traced *program; /**< its programs, of which `did` has only the starts */
+    mst_traced *program; /**< when its compiled programs ran; `did` has only their starts */
     int64_t num_programs;
     mst_traced *held; /**< nodes that take no time in the run: variables, constants, views */
     int64_t num_held, held_capacity;
@@ -88,8 +90,8 @@ typedef struct mst_traced_run {
 } mst_traced_run;
 
 struct mst_trace {
-    pthread_mutex_t lock; /**< protects what follows */
-    int64_t began;        /**< time 0 of the trace, on the clock of deadlines */
+    pthread_mutex_t lock; /**< protects all members below */
+    int64_t began;        /**< time 0 of the trace, by mst_clock_now */
     double wall_began;    /**< the same moment in seconds since 1970 */
     mst_traced_run *run;
     int64_t num_runs, capacity;

@@ -37,7 +37,7 @@ static const char *short_name(const char *device) {
     return name ? name + strlen("device:") : device;
 }
 
-/* The lane of the programs of a device; the device's own has the number of the device. */
+/* The lane of the programs of a device. The lane of the device itself has the number of the device. */
 static int lane_of_programs(const mst_traced_run *run, int device) {
     return run->num_devices + device;
 }
@@ -132,7 +132,7 @@ static bool has_programs(const mst_trace *trace, int device) {
     return false;
 }
 
-/* The lane of the programs of a device is below its own. */
+/* Names the lanes. The lane of the programs of a device comes below the lane of the device itself. */
 static void add_names(json_t *events, const mst_trace *trace) {
     const mst_traced_run *run = &trace->run[0];
     char name[NAME_TEXT];

@@ -1,4 +1,4 @@
-/** exponential: rate * decay_rate^(step / decay_steps); the quotient is floored with staircase */
+/** exponential: rate * decay_rate^(step / decay_steps); with staircase the quotient is rounded down */
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_EXPONENTIAL = 1 };
 #define mst_exponential_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_EXPONENTIAL, __VA_ARGS__)

@@ -1,4 +1,4 @@
-/** inverse time: rate / (1 + decay_rate * step / decay_steps); the quotient is floored with staircase */
+/** inverse time: rate / (1 + decay_rate * step / decay_steps); with staircase the quotient is rounded down */
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_INVERSE_TIME = 4 };
 #define mst_inverse_time_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_INVERSE_TIME, __VA_ARGS__)

@@ -1,3 +1,4 @@
+/* The functions of muster/schedule.h: checks of a schedule, its warm-up, and its value by the kind (schedule.h). */
 #include "schedule/schedule.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/** The leader's side of sessions: it knows which tasks are there, and handles the requests of clients. It numbers the
- *  runs of all sessions, and sends them to all tasks in that order.
+/** The leader's side of sessions. The leader keeps track of the tasks that are there, and handles the requests of
+ *  clients. It numbers the runs of all sessions, and sends them to all tasks in that order.
  *
  *  A request goes through some of these steps. In each step the leader asks some tasks, and waits for all their
  *  answers:

@@ -101,7 +101,7 @@ static int32_t get_task(const mst_lead_session *s, mst_wire_reader *r) {
     return place < 0 ? -1 : mst_session_task_at(s->open.first, (int32_t)place);
 }
 
-/* Reads what is the same in the answers of all tasks, and keeps it from the first answer. */
+/* Reads the part of a task's answer that is the same for all tasks, and keeps it. */
 static mst_status keep_facts(mst_lead_session *s, mst_wire_reader *r) {
     mst_lead_plan *plan = s->plan;
     plan->num_runs_on = 0;

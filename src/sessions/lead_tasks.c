@@ -1,4 +1,4 @@
-/* The tasks of a cluster, as its leader knows them. */
+/* The leader's list of the cluster's tasks: tasks that connect, are lost, or join. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

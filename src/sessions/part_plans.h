@@ -13,7 +13,7 @@ typedef struct mst_session_part_plan mst_session_part_plan;
 
 /** A log that the session writes. Its text goes to the client with each plan. */
 typedef struct mst_session_part_log {
-    FILE *file; /**< NULL: the client does not want it */
+    FILE *file; /**< NULL: the client has not asked for it */
     char *text;
     size_t bytes;
 } mst_session_part_log;
@@ -26,7 +26,7 @@ typedef struct mst_session_part_plans {
     mst_session_part_log placements, made; /**< placement log, plan log */
 } mst_session_part_plans;
 
-/** LOGS: the client wants the placement log; WANTS_PLANS: the plan log. */
+/** LOGS: the client has asked for the placement log; WANTS_PLANS: for the plan log. */
 MST_CHECKED mst_status mst_session_part_plans_init(mst_session_part_plans *plans, bool logs, bool wants_plans);
 /** Drops all plans. The logs stay open as long as SESSION writes to them, until mst_session_part_plans_close_logs. */
 void mst_session_part_plans_free(mst_session_part_plans *plans, mst_session *session);

@@ -268,7 +268,7 @@ mst_status mst_remote_client_ask(mst_remote_client *client, int32_t kind, uint64
         /* an event of the connection; or an answer that came too late for an earlier request, which is dropped */
         note_event(client, message);
         if (message->head.kind == MST_TASK_MESSAGE_LOST && message->from == MST_REMOTE_LEADER) {
-            /* only to open a session: the leader knows an open one by the client number that opened it */
+            /* only to open a session: an open one belongs to the client number that opened it */
             if (is_refused(message) && kind == MST_SESSION_OPEN && tries++ < MOST_TRIES) {
                 status = change_number(client);
                 if (!status) status = send_request(client, kind, session, w);

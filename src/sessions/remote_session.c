@@ -330,7 +330,7 @@ mst_status mst_remote_run(mst_remote_session *rs, mst_remote_call *call, const m
         return status;
     }
     MST_TRY(mst_remote_ask(rs, MST_SESSION_RUN, &w, &message, &r, &failure));
-    /* the leader does not know the session any more: the next call opens another one */
+    /* the leader no longer has the session: the next call opens another one */
     if (message->head.number == 0) rs->is_open = false;
     status = take_result(rs, call, plan, &r, &failure, outputs);
     mst_task_message_free(message);

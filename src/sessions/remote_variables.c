@@ -104,7 +104,7 @@ static mst_status list_variables(const mst_graph *graph, variable_list *list) {
     return MST_OK;
 }
 
-/* Runs the initial values of the variables that have none yet. *WANTED: how many variables that were. */
+/* Runs the initial values of the variables that have no value yet. *WANTED: the number of these variables. */
 static mst_status init_some(mst_remote_session *rs, int *wanted) {
     variable_list list = {0};
     mst_value *assigns = NULL;

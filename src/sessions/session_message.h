@@ -90,10 +90,10 @@ typedef struct mst_open_message {
     bool logs;             /**< each plan comes with a log of where nodes are placed */
     bool plans;            /**< each plan comes with its plan log */
     const char *plan_pass; /**< pass of the plan log, "": each; after reading, it points into the body */
-    int64_t memory_limit;
-    int64_t runs; /**< number of earlier runs that were counted for random numbers */
-    double timeout;
-    const void *graph; /**< encoded; 0 bytes if it has no nodes. After reading, it points into the body */
+    int64_t memory_limit;  /**< bytes; 0: the limit of each task server */
+    int64_t runs;          /**< number of earlier runs that were counted for random numbers */
+    double timeout;        /**< seconds for a request of the client */
+    const void *graph;     /**< encoded; 0 bytes if it has no nodes. After reading, it points into the body */
     size_t graph_bytes;
 } mst_open_message;
 

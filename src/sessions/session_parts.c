@@ -154,7 +154,7 @@ static void finish_run(session_part *p) {
     bool derived = false, overtaken = false;
     const mst_status status = mst_session_part_finish(p->session, &derived, &overtaken);
     if (!status) mst_task_status_step(&p->server->status, (int64_t)p->run.number, 0);
-    /* the run is cleared before the leader hears of its end: after that the leader may send the next one */
+    /* the run is cleared before the leader is told of its end: after that the leader may send the next one */
     part_run *run = &p->run;
     const part_run ended = *run;
     pthread_mutex_lock(&p->lock);

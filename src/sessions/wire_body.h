@@ -7,8 +7,8 @@
  *      tensor    dtype, shape, then its elements as bytes; for strings, each element as bytes
  *      error     its code; if that is not MST_OK: whether it is derived, message, node and device
  *
- *  A writer remembers that memory was missing, and a reader that something was wrong: the caller checks it once, at the
- *  end. Values are as in memory: all tasks of a cluster have the same type of processor. */
+ *  A writer records that there was no memory (`failed`), a reader that the body is damaged (`wrong`). The caller checks
+ *  this once, at the end. Values are as in memory: all tasks of a cluster have the same type of processor. */
 #ifndef MUSTER_SESSIONS_WIRE_BODY_H
 #define MUSTER_SESSIONS_WIRE_BODY_H
 
@@ -52,7 +52,7 @@ typedef struct mst_wire_reader {
 uint64_t mst_wire_get_number(mst_wire_reader *reader);
 /** Reads a number from LEAST to MOST. */
 int64_t mst_wire_get_within(mst_wire_reader *reader, int64_t least, int64_t most);
-/** Reads the number of things that follow, each of at least EACH bytes. */
+/** Reads the number of elements that follow, each of at least EACH bytes. */
 int32_t mst_wire_get_count(mst_wire_reader *reader, size_t each);
 double mst_wire_get_real(mst_wire_reader *reader);
 /** These return pointers into the body. */

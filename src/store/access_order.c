@@ -41,7 +41,7 @@ static void count(mst_turn *turn, bool *held_up, bool now, _Atomic int64_t *coun
     if (atomic_fetch_add(counter, now ? 1 : -1) == 1 && !now) mst_timeline_add(&turn->moved, 1);
 }
 
-/* Finds again which uses in the queue of STATE have to wait, and updates the counters of their turns. */
+/* Recomputes which uses in the queue of STATE have to wait, and updates the counters of their turns. */
 static void settle(const mst_state *state) {
     bool any = false, writer = false;
     for (mst_use *use = state->first; use; use = use->after) {

@@ -97,7 +97,7 @@ typedef struct mst_use {
     mst_state *state;
     bool writes; /**< it writes, and may also read */
     /* access_order.c */
-    bool excludes;                  /**< as far as is known, it will write */
+    bool excludes;                  /**< it may still write, so later uses wait for it (mst_turn_drop_writes) */
     bool behind_writer, behind_any; /**< a writer is before it in the queue of the entry. For writers: any use is before
                                          it */
     struct mst_turn *turn;

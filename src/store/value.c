@@ -453,7 +453,7 @@ static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
-/* Fails if one of the first NUM_STATES entries, which are those of a turn, is torn. */
+/* Fails if one of the first NUM_STATES entries, for which a turn was taken, is torn. */
 static mst_status check_whole(mst_store *store, int64_t num_states) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&store->lock);

@@ -99,8 +99,8 @@ static mst_value average_of(mst_value variable, mst_dtype dtype) {
     return average;
 }
 
-/* The parts into which the slots of each variable are cut. NULL: the slots are whole, or memory runs out and the graph
- * has the error. */
+/* The parts into which the slots of each variable are cut. NULL: the slots are whole; or memory runs out, and the graph
+ * then has an error. */
 static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
     if (!o->num_parts) return NULL;
     mst_shape *shape = malloc((size_t)u->num_variables * sizeof *shape);
@@ -119,7 +119,7 @@ static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
 static int add_variable(const mst_update *u, const mst_apply_options *o, const int64_t *parts, int v, mst_value *src) {
     const mst_value variable = u->variables[v];
     const mst_spec spec = mst_value_spec(variable);
-    const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* the update computes in it */
+    const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* dtype in which the update computes */
     int n = 0;
     src[n++] = variable;
     mst_shape shape = spec.shape;

@@ -15,11 +15,12 @@ typedef struct mst_update {
     const mst_value *gradients; /**< [window.count][num_variables] */
     mst_value global_step;
     bool numbers_on_host; /**< the learning rate is computed on the CPU (mst_with_host) */
-    int num_parts, part;  /**< sharded state (op/state/state_parts.h): makes the slots of this part; 0 parts: all */
+    int num_parts, part;  /**< sharded state (op/state/state_parts.h): makes only part `part` of the slots; num_parts is
+                               0: makes whole slots */
 } mst_update;
 
 typedef struct mst_update_values {
-    mst_value train;         /**< makes the whole update, and counts the step */
+    mst_value train;         /**< node that makes the whole update, and counts the step */
     mst_value penalty;       /**< scalar, of the weights before the update; MST_NONE: no variable has one */
     mst_value learning_rate; /**< f32 scalar */
 } mst_update_values;

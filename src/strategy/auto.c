@@ -1,4 +1,4 @@
-/** Mirrored over several devices; one on a single device. */
+/** auto: the strategy `mirrored` for several devices, `one` for a single device. */
 #ifdef MST_STRATEGY_HEADER
 enum { MST_STRATEGY_DEFAULT = 0 };
 #endif

@@ -7,12 +7,13 @@
  *      what is reported: loss, metrics, penalty, examples
  *
  * The gradients of the shards add up to the gradient of the mean over the global batch, even if the batch is partial. A
- * shard takes its random seeds from its number, not from its scope. Each strategy therefore draws the same numbers.
+ * shard derives its random seeds from its number, not from its scope, so all strategies draw the same numbers.
  *
  * In a cluster each task builds the shards of its own window, and sums are over the shards of all tasks.
  *
- * If the devices compile, the numbers of the step are computed on the host: what is reported, the number of examples,
- * global_step and the learning rate. Otherwise they are computed on the first device, as is what works on weights. */
+ * If the devices compile, the numbers of the step are computed on the host: the reported values, the number of
+ * examples, global_step and the learning rate. Otherwise they are computed on the first device, like the nodes that
+ * work on weights. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +32,13 @@ typedef struct builder {
     const mst_strategy *strategy;
     const mst_strategy_form *form;
     bool on_host;              /* the numbers of the step are computed on the host */
-    int first, count;          /* shards that are built here: all; in a cluster those of this task */
+    int first, count;          /* the first shard that is built in this process, and their number */
     mst_replica *replicas;     /* [count] */
     mst_value *loss_sums;      /* [count] */
     mst_replica_place *places; /* [count] */
 } builder;
 
-/* Takes the updates that layers have collected in the graph since number FIRST: they belong to the replica. */
+/* Adds the updates that layers have collected in the graph, from number FIRST on, to the replica. */
 static void take_updates(mst_replica *replica, mst_graph *graph, int first) {
     const int count = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
     mst_value *pairs = calloc((size_t)count + 1, sizeof *pairs);
@@ -57,7 +58,7 @@ static void build_replica(builder *b, int i, mst_replica_function replica, void 
     mst_with_soft_device (graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
         mst_with_name (graph, scope) {
             graph->current.reuse = MST_REUSE_AUTO;  /* restored with the scope */
-            mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same under each strategy */
+            mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same numbers under each strategy */
             graph->current.replica = &b->places[i];
             const int updates = mst_collection(graph, MST_UPDATES, NULL, NULL, 0);
             b->places[i].first_update = updates;
@@ -207,7 +208,7 @@ static mst_value add_updates(builder *b, mst_value train) {
     return train;
 }
 
-/* ---- what is reported ---- */
+/* ---- reported values ---- */
 
 static mst_value count_examples(builder *b) {
     mst_value *counts = calloc((size_t)b->count + 1, sizeof *counts);
@@ -226,7 +227,7 @@ static void add_counted_losses(builder *b, int k, mst_value num_examples, mst_va
     mst_with_host (b->graph, b->on_host) {
         const mst_value all = sum_early_or_late(b->strategy, counts, MST_SUM_EARLY);
         const mst_value one = mst_ones_like(all), none = mst_equal(all, mst_zeros_like(all));
-        /* a batch of which nothing counts has the loss 0 */
+        /* a batch with a count of 0 has the loss 0 */
         part = mst_div(num_examples, mst_select(none, one, all));
     }
     for (int s = 0; s < b->count; s++) {
@@ -239,7 +240,7 @@ static void add_counted_losses(builder *b, int k, mst_value num_examples, mst_va
     }
 }
 
-/* The losses that are divided by what counts, not by the number of examples: see mst_counted_loss. */
+/* Adds the losses that are divided by a count of their own, not by the number of examples: see mst_counted_loss. */
 static void count_losses(builder *b, mst_value num_examples) {
     const int num = b->replicas[0].num_counted;
     if (!num) return;
@@ -271,7 +272,8 @@ static void differentiate(builder *b, mst_value num_examples, const mst_value *v
     }
 }
 
-/* Adds the gradient of variable V, summed over SHARDS, to OUT: one value, or for a sparse gradient rows and numbers. */
+/* Adds the gradient of variable V, summed over SHARDS, to OUT: one value; for a sparse gradient its rows and their
+ * numbers. */
 static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_value *terms, mst_step_values *out) {
     mst_value *to = (mst_value *)(uintptr_t)out->gradient + out->num_gradients;
     if (out->sparse[v]) {
@@ -287,8 +289,8 @@ static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_val
     out->num_gradients++;
 }
 
-/* Adds the update K that the shards of LEAF ask for, in place of a gradient. In synchronous training it is the sum of
- * their values; with MST_JOIN_FIRST all values but that of shard 0 are -0. Otherwise it is the change of the
+/* Adds update K of the shards of LEAF to OUT, in place of a gradient. In synchronous training it is the sum of the
+ * shards' values; with MST_JOIN_FIRST all values except the value of shard 0 are -0. Otherwise it is the change of the
  * variable. */
 static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, mst_step_values *out) {
     const mst_state_update *update = &b->replicas[0].updates[k];
@@ -305,7 +307,7 @@ static void give_update(builder *b, int k, mst_shards leaf, mst_value *terms, ms
     ((mst_value *)(uintptr_t)out->gradient)[out->num_gradients++] = sum;
 }
 
-/* The leaf that begins with shard AT. END: end of the shards here. */
+/* The leaf that begins with shard AT. END: 1 + the last shard that is built in this process. */
 static mst_shards leaf_at(const builder *b, int at, int end) {
     return b->strategy->synchronous ? mst_shards_within(at, end, b->strategy->num_shards) : (mst_shards){at, end - at};
 }
@@ -342,7 +344,7 @@ static void give_gradients(builder *b, const mst_update *u, mst_step_values *out
         at += leaf.count;
     }
     free(terms);
-    /* counted here too, since global_step numbers the random draws of a step */
+    /* this graph counts steps too, since random numbers of a step are drawn by global_step */
     const mst_value counted = mst_assign_add(out->global_step, mst_scalar(b->graph, MST_I64, 1));
     out->train = mst_group((const mst_value[]){mst_group(out->gradient, out->num_gradients), counted}, 2);
 }
@@ -363,9 +365,8 @@ static void list_reported(const builder *b, mst_value *sum) {
     }
 }
 
-/* Returns LOSS_SUM, the loss of EXAMPLES examples, with PENALTY added for each example. The penalty is added to the sum
- * and not to its terms: it may be known only behind the gate (run/gate.h), where no sums over devices and tasks are
- * made. */
+/* Returns LOSS_SUM + EXAMPLES * PENALTY. The penalty is added to the sum over all shards and not to its terms: it may
+ * be computed only behind the gate (run/gate.h), after all sums over devices and tasks. */
 static mst_value add_penalty(mst_value loss_sum, mst_value penalty, mst_value examples) {
     if (mst_value_is_none(penalty)) return loss_sum;
     return mst_add(loss_sum, mst_mul(mst_cast(penalty, MST_F64), examples));

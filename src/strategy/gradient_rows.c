@@ -13,8 +13,8 @@ static bool is_sum(const mst_node *node) {
     return node->op == &mst_op_add || node->op == &mst_op_add_n;
 }
 
-/* Whether the gradient is of gathered rows, or a sum of such gradients. The plan decides in the same way for an update
- * in the same graph. */
+/* Whether GRADIENT is a gradient of gathered rows, or a sum of such gradients. For an update in the same graph the plan
+ * decides in the same way. */
 static bool is_row_gradient(mst_value gradient) {
     const mst_node *node = gradient.node;
     if (mst_value_is_none(gradient) || node->num_control > 0) return false;

@@ -1,4 +1,4 @@
-/* Updates for a graph of the user's own. */
+/* mst_apply_gradients and mst_minimize: add an update, and the gradients for it, to a graph that the user has built. */
 #include <stdlib.h>
 
 #include "graph/graph.h"

@@ -1,6 +1,7 @@
 /** mirrored: replicas over the devices, under replica_0/, replica_1/, ...; each device keeps a copy of the variables.
- *  The devices share the update: each makes a part of it, from the gradients of all shards, for all copies. Devices
- *  that share no memory exchange sums of gradients, and each makes the whole update of its own copies. */
+ *  Devices that share memory divide the update: each makes a part of it, from the gradients of all shards, for all
+ *  copies. Devices that share no memory exchange sums of gradients, and each makes the whole update of its own
+ *  copies. */
 #ifdef MST_STRATEGY_HEADER
 enum { MST_STRATEGY_MIRRORED = 3 };
 #endif

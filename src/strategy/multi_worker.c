@@ -6,6 +6,7 @@ enum { MST_STRATEGY_MULTI_WORKER = 4 };
 #endif
 #include "strategy/strategy.h"
 
-/* In the graph it is like mirrored; first_shard and num_shards_here of the strategy say which shards are here. */
+/* The graph is built as for mirrored; first_shard and num_shards_here of the strategy say which shards this worker
+ * has. */
 const mst_strategy_form mst_strategy_form_multi_worker = {
     .help = "mirrored over all workers", .scope = "replica", .mirrored = true, .device = mst_strategy_device_spread};

@@ -1,4 +1,4 @@
-/* An optimizer as a whole: its rule, and the schedule that is one of its members. */
+/* Optimizers: fills in the defaults of a rule by its name, and checks the options of the rule and the schedule. */
 #include "muster/optimizer.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ mst_status mst_optimizer_check(const mst_optimizer *optimizer) {
         return MST_FAIL(MST_INVALID, "%s: gradient_accumulation_steps is %d, must be at least 1 (0: the default, 1)",
                         o->rule, o->gradient_accumulation_steps);
     mst_schedule schedule = o->schedule;
-    if (!mst_schedule_is_set(&schedule)) schedule.rate = 1; /* a rate may be missing here; the rest is checked */
+    if (!mst_schedule_is_set(&schedule)) schedule.rate = 1; /* a rate may be missing here; other members are checked */
     if (mst_schedule_check(&schedule)) return mst_error_prefix("%s: schedule", o->rule);
     return MST_OK;
 }

@@ -6,8 +6,8 @@
 
 /** Whether VARIABLE has a penalty. */
 bool mst_has_penalty(mst_value variable);
-/** The sum of the penalties of all trainable variables of GRAPH, for graphs without an update. A node that updates
- *  variables computes the same sum meanwhile (kernel/cpu/update_unit.inc). MST_NONE if no variable has a penalty. */
+/** The sum of the penalties of all trainable variables of GRAPH; MST_NONE if no variable has a penalty. For graphs
+ *  without an update: a node that updates variables computes this sum itself (kernel/cpu/update_unit.inc). */
 mst_value mst_penalties(mst_graph *graph);
 
 #endif

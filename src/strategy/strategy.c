@@ -61,15 +61,16 @@ static mst_status check_updates(const mst_strategy *s) {
     return MST_OK;
 }
 
-/* The type of device I; NULL: it is not known here. TEXT: of MST_DEVICE_TEXT bytes; gets its name if it has none. */
+/* The type of device I; NULL: it is not known in this process. TEXT has MST_DEVICE_TEXT bytes, for the default name of
+ * a device without a name. */
 static const mst_device_type *device_type(const mst_strategy *strategy, int i, char *text) {
     mst_device_name name;
     if (mst_device_name_parse(mst_strategy_device_name(strategy, i, text, MST_DEVICE_TEXT), &name)) return NULL;
     return mst_device_type_find(name.type, strlen(name.type));
 }
 
-/* Devices that update copies of the variables must compute the same bits. A type with an identity computes others than
- * the rest do. */
+/* Checks that devices that update copies of the variables compute the same bits. A type with an identity computes other
+ * bits than other types. */
 static mst_status check_types(const mst_strategy *s) {
     const mst_strategy_form *form = mst_strategy_form_of(s);
     char text[MST_DEVICE_TEXT];

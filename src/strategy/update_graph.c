@@ -9,7 +9,7 @@
 #include "strategy/gradient_rows.h"
 
 /* Copies variable V of U to GRAPH. Its value in U becomes the initial value, with which moving averages and masters
- * begin. If U has no value, the initial value is 0 and does not matter. */
+ * begin. If U has no value, the initial value is 0 and is never used. */
 static mst_value copy_variable(mst_graph *graph, const mst_update_graph_variables *u, int v) {
     const mst_value variable = u->variable[v];
     const mst_join_kind join = u->join ? u->join[v] : MST_JOIN_DEFAULT;
@@ -25,7 +25,7 @@ static mst_value copy_variable(mst_graph *graph, const mst_update_graph_variable
     return mst_variable_with(options);
 }
 
-/* Makes the gradient of VARIABLE, whose number is V, as something that is fed. */
+/* Makes the placeholders for the gradient of VARIABLE, which has number V. */
 static mst_value feed_gradient(const mst_optimizer *optimizer, mst_value variable, int v, bool sparse) {
     const mst_spec spec = mst_value_spec(variable);
     char name[32];
@@ -34,8 +34,8 @@ static mst_value feed_gradient(const mst_optimizer *optimizer, mst_value variabl
                   : mst_placeholder(mst_value_graph(variable), spec.dtype, spec.shape, name);
 }
 
-/* Sets VARIABLE, which is not trained, from FED. FED is the sum of the values of NUM_SHARDS shards. If NUM_SHARDS is 0,
- * it is the change of the variable on some shards. */
+/* Sets VARIABLE, which is not trained, from FED: the sum of the values of NUM_SHARDS shards; or if NUM_SHARDS is 0, the
+ * change of the variable on some shards. */
 static mst_value take_update(mst_value variable, mst_value fed, mst_join_kind join, int num_shards) {
     if (num_shards == 0 || join == MST_JOIN_ADD) return mst_assign_add(variable, fed);
     const mst_dtype dtype = mst_value_spec(variable).dtype;

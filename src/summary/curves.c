@@ -1,9 +1,9 @@
 /* The curves of a log: every folder with event files, at or below the given one, is a run. Each scalar tag of a run is
  * a series of points sorted by step.
  *
- * If training continued from an earlier step, points of later steps belong to the part that was lost. So a new point
- * removes points of its own and later steps from its series. An event that says that a training has started at a step
- * removes points of this and later steps from all series of the run. */
+ * If training continued from an earlier step, older points of later steps are obsolete. So a new point removes points
+ * of its own and later steps from its series. A start event, which has the step at which training was resumed, removes
+ * points of this and later steps from all series of the run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct mst_curves {
 
 /* ---- points ---- */
 
-/* Finds or makes the series of a tag in the run whose series begin at FIRST; NULL if there is no memory. */
+/* Finds or makes the series of TAG in RUN, whose series begin at index FIRST; NULL if memory runs out. */
 static series *curves_find(mst_curves *c, int64_t first, const char *run, const char *tag) {
     for (int64_t i = first; i < c->count; i++)
         if (strcmp(c->series[i].tag, tag) == 0) return &c->series[i];

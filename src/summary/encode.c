@@ -1,6 +1,6 @@
-/* Makes events from the entries of the queue, with a table that has one function for each kind. Scalars and histograms
- * are written as by TensorFlow 1. Other kinds are written as by TensorFlow 2: tensors with the name of TensorBoard's
- * plugin. Every version of TensorBoard can read these. */
+/* Writes the entries of a summary writer's queue as events, by a table with one function for each kind. Scalars and
+ * histograms have the form of TensorFlow 1. Other kinds have the form of TensorFlow 2: tensors with the name of
+ * TensorBoard's plugin. Every version of TensorBoard can read both. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ static mst_status append_value(const mst_entry *entry, mst_event_file *file, Mus
     return mst_event_file_append(file, &event);
 }
 
-/* Appends a tensor for a plugin of TensorBoard. STRINGS has COUNT strings in one dimension; COUNT < 0 is one string
- * without a dimension. If STRINGS is NULL, the tensor is an empty list of numbers. */
+/* Appends a tensor for a plugin of TensorBoard. STRINGS has COUNT strings, and the tensor is [COUNT]. COUNT < 0: one
+ * string, and the tensor is a scalar. STRINGS NULL: the tensor is an empty list of numbers. */
 static mst_status append_tensor(const mst_entry *entry, mst_event_file *file, const char *plugin,
                                 ProtobufCBinaryData content, ProtobufCBinaryData *strings, int64_t count) {
     Muster__Summary__Value value = MUSTER__SUMMARY__VALUE__INIT;
@@ -166,7 +166,7 @@ static mst_status write_images(const mst_entry *entry, mst_event_file *file) {
     return status ? mst_error_prefix("summary '%s'", entry->tag) : MST_OK;
 }
 
-/* ---- the rest ---- */
+/* ---- other kinds ---- */
 
 static mst_status write_text(const mst_entry *entry, mst_event_file *file) {
     ProtobufCBinaryData text = bytes_of(entry->data, entry->size);

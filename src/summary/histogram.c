@@ -1,9 +1,9 @@
 /* Counts numbers in 1551 buckets whose limits grow by 10%, without a search for most numbers.
  *
- * For f32, a table maps the upper 16 bits of a number (sign, exponent, 7 bits of the fraction) to its bucket. Numbers
- * with the same upper 16 bits differ by less than 1%, so they are in that bucket or the next; the lower 16 bits decide
- * which. Chunks are counted with vector instructions. A chunk that has a NaN or an infinity is counted number by
- * number, like other dtypes. */
+ * For f32, a table maps the upper 16 bits of a number (sign, exponent, 7 bits of the fraction) to a bucket. Numbers
+ * with the same upper 16 bits differ by less than 1%, so each is in that bucket or the next; its lower 16 bits decide.
+ * Chunks of numbers are counted with vector instructions. A chunk that has a NaN or an infinity is counted number by
+ * number, and so are all other dtypes. */
 #include "summary/histogram.h"
 
 #include <float.h>
@@ -15,7 +15,7 @@
 #include "base/simd.h"
 
 enum {
-    POSITIVE = 775, /* number of positive limits, as of negative ones: also the index of limit 0 */
+    POSITIVE = 775, /* number of positive limits, and of negative limits; also the index of limit 0 */
     PREFIXES = 1 << 16,
     RANK_BITS = 17,
     CHUNK = 1024,
@@ -32,10 +32,9 @@ typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
 /* ---- limits ---- */
 
 static double limits[MST_HISTOGRAM_BUCKETS];
-/* Indexed by the upper 16 bits of an f32, which are sign, exponent and 7 bits of the fraction. An element has the
- * bucket of the smallest number that begins with these bits. Its lower RANK_BITS bits say how many numbers that begin
- * with them are in this bucket. Numbers with the same upper 16 bits differ by less than 1%, and limits by 10%. So the
- * other numbers are all in the next bucket. */
+/* Indexed by the upper 16 bits of an f32. The upper bits of an element are the bucket of the smallest number that
+ * begins with these 16 bits. Its lower RANK_BITS bits are the number of numbers with these 16 bits that are in this
+ * bucket; the larger ones are in the next bucket. */
 static uint32_t place[PREFIXES];
 
 static int bucket_of(double x) {
@@ -56,7 +55,7 @@ static float from_bits(uint32_t bits) {
     return x;
 }
 
-/* The number with rank RANK among those that begin with the 16 bits of PREFIX; rank 0 is the smallest. */
+/* The number with rank RANK among all numbers whose upper 16 bits are PREFIX; rank 0 is the smallest. */
 static double number_of(uint32_t prefix, uint32_t rank) {
     const bool negative = prefix >> 15;
     return (double)from_bits(prefix << 16 | (negative ? rank ^ 0xffff : rank));
@@ -153,7 +152,7 @@ MST_SIMD static void find_buckets(const uint32_t *restrict bits, int32_t *restri
     }
 }
 
-/* Counts a chunk in several tables in turn, so that counting a number need not wait for the one before. */
+/* Counts the numbers of a chunk in several tables in turn, so that an increment need not wait for the one before. */
 static void add_buckets(uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS], const float *x) {
     uint32_t bits[CHUNK];
     int32_t bucket[CHUNK];

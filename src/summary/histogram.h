@@ -4,8 +4,8 @@
 
 #include "muster/tensor.h"
 
-/** Bucket i counts limit[i - 1] <= x < limit[i]. The limits are 0, 1e-12 * 1.1^k below 1e20, the largest number, and
- *  the same below 0. Source: tensorflow/core/lib/histogram/histogram.cc. */
+/** Bucket i counts limit[i - 1] <= x < limit[i]. The limits are 0, all 1e-12 * 1.1^k below 1e20, the largest f64, and
+ *  the negatives of these. Source: tensorflow/core/lib/histogram/histogram.cc. */
 enum { MST_HISTOGRAM_BUCKETS = 1551 };
 
 typedef struct mst_histogram {
@@ -19,8 +19,8 @@ typedef struct mst_histogram {
 const double *mst_histogram_limits(void);
 /** Counts the elements of VALUES, of any dtype. NaN and infinities are ignored. */
 void mst_histogram_count(const mst_tensor *values, mst_histogram *out);
-/** Makes the form in which a histogram is written: runs of empty buckets become one bucket. LIMIT and COUNT have room
- *  for all buckets; returns the number of buckets. */
+/** Makes the form in which a histogram is written: neighbouring empty buckets become one bucket. LIMIT and COUNT get
+ *  the upper limits and the counts, and have room for all buckets. Returns the number of buckets. */
 int mst_histogram_compress(const mst_histogram *histogram, double *limit, double *count);
 
 #endif

@@ -1,6 +1,6 @@
-/* Hyperparameters for TensorBoard's plugin. A run writes an event with their values when it starts, and one with its
- * outcome when it ends. A folder of runs gets the columns of the table: hyperparameters and metrics. Runs with the same
- * values form a group, whose name is a hash of the values. */
+/* Hyperparameters for TensorBoard's plugin. A run writes an event with their values when it starts, and an event with
+ * its outcome when it ends. A folder of runs may have one event with the columns of the table, which are
+ * hyperparameters and metrics. Runs with the same values form a group, whose name is a hash of the values. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

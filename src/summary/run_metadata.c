@@ -77,7 +77,7 @@ static mst_status fill_stats(writer *w, const mst_traced *did, Muster__NodeExecS
     return add_outputs(w, did, &b->stats);
 }
 
-/* Whether DID is the work of a node on DEVICE. The start of a program is not: the program itself is. */
+/* Whether DID is the work of a node on DEVICE. The start of a compiled program is not; its execution is. */
 static bool is_of_node(const mst_traced_device *device, const mst_traced *did) {
     return *did->name != 0 && !did->compiles && !(device->num_programs > 0 && strcmp(did->op, "compiled") == 0);
 }

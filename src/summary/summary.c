@@ -1,4 +1,4 @@
-/* What callers can put on the queue of a summary writer. */
+/* The functions of muster/summary.h that put values on the queue of a summary writer. */
 #include <stdlib.h>
 #include <string.h>
 

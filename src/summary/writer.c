@@ -28,13 +28,13 @@ struct mst_summary_writer {
     pthread_t thread;
     pthread_mutex_t lock; /* protects all members that follow, except `next_open` */
     pthread_cond_t wake;  /* for the thread: the queue is not empty any more, or `urgent` or `closing` was set */
-    pthread_cond_t moved; /* for callers: there is room, or entries were written */
+    pthread_cond_t moved; /* for callers: the queue has room, or entries were written */
     mst_entry *first, **last;
     int64_t bytes;            /* of entries on the queue and those that the thread is writing */
-    uint64_t pushed, written; /* numbers of entries */
-    bool urgent;              /* the queue is to be written at once */
+    uint64_t pushed, written; /* numbers of entries so far */
+    bool urgent;              /* the thread must write the queue at once */
     bool closing;
-    bool has_hparams, hparams_failed; /* hyperparameters were written; the training that has them has failed */
+    bool has_hparams, hparams_failed; /* hyperparameters were written; mst_summary_hparams_failed was called */
     mst_failure failure;              /* the first error that was not returned yet */
     mst_summary_writer *next_open;    /* protected by open_lock */
 };
@@ -121,7 +121,8 @@ static void write_list(mst_summary_writer *w, mst_entry *entry, bool *broken) {
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Takes the whole queue when it is time to write it; NULL when the writer is closed and the queue is empty. */
+/* Waits until the queue must be written (writer.h), and takes all of it. NULL: the writer is closed and the queue is
+ * empty. */
 static mst_entry *writer_take(mst_summary_writer *w) {
     pthread_mutex_lock(&w->lock);
     while (!w->first && !w->closing) pthread_cond_wait(&w->wake, &w->lock);
@@ -299,7 +300,7 @@ mst_status mst_summary_writer_create(const char *folder, const mst_summary_optio
         return mst_failure_restore(&failure);
     }
     add_open(w);
-    /* twice: TensorBoard takes the first start event in a folder for the beginning of the run */
+    /* twice, because TensorBoard treats the first start event in a folder as the beginning of the run */
     for (int i = 0; i < 2 && o.resume_step; i++) {
         mst_entry *entry = mst_entry_create(w, MST_ENTRY_START, "start", o.resume_step);
         if (entry) mst_summary_push(w, entry, 0);

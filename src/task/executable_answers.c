@@ -1,9 +1,9 @@
-/* What other tasks ask for, and what they send. The functions of messages are called under the lock, and do not wait.
- * Errands do what may take long:
+/* Handles the messages of other tasks: requests for executables, and executables that they send. The functions that
+ * handle messages are called under the lock, and do not wait. Errands (run/errand.h) do work that may take long:
  *
- *      search        another task has asked: looks on the disk
+ *      search        another task has asked for an executable: looks for it on the disk
  *      compile_sent  compiles a text that another task has sent
- *      get_offered   gets what the source of the generation has offered */
+ *      get_offered   gets an executable that the source of the generation has offered */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +269,8 @@ static void take_source(mst_task_executables *x, int32_t from, const mst_executa
     e->sender = -1;
 }
 
-/* What cannot be got now may be offered again. */
+/* Begins to get the executable that the source offers. If that is not possible, the offer is dropped: the source may
+ * offer it again. */
 static void take_offer(mst_task_executables *x, int32_t from, const mst_executable_message *m) {
     mst_executable_entry *e = from == x->source ? mst_executable_entry_need(x, &m->key) : NULL;
     if (!e || e->data || e->is_under_way) return;

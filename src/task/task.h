@@ -23,7 +23,7 @@ mst_ps_client *mst_task_servers(const mst_task *task);
 /** The status in which TASK's work is noted; NULL if TASK is NULL. */
 mst_task_status *mst_task_status_of(mst_task *task);
 
-/** Divides NUM_SHARDS among the workers. *OUT is the group that sums over them; it lives as long as the task.
+/** Divides NUM_SHARDS among the workers. *OUT is the group that sums over them, valid as long as the task.
  *  MST_INVALID if there are fewer shards than workers, or if the shards were divided differently before. */
 MST_CHECKED mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out);
 

@@ -13,7 +13,7 @@
 #include "run/errand.h"
 #include "task/task_executables_inside.h"
 
-/* ---- lives ---- */
+/* ---- creating, opening and closing ---- */
 
 static mst_status make_for_process(void *context, const mst_executable_order *order, void **data, size_t *size) {
     return mst_task_executables_make(context, order, data, size);
@@ -153,8 +153,8 @@ static mst_status closed_error(void) {
     return MST_FAIL(MST_CANCELLED, "the task was closed while it waited for a program that another task compiles");
 }
 
-/* The task that is asked now; -1: none, the executable is made here. The source asks all members whether they have what
- * it lacks, since an earlier source, which was lost, may have given it to them. */
+/* The task that is asked now; -1: none, the executable is made here. If the source lacks an executable, it asks all
+ * members for it, since an earlier source, which was lost, may have given it to them. */
 static int32_t find_asked(const mst_task_executables *x, mst_executable_fetch *f, int64_t alone_at) {
     if (!mst_executables_are_source(x))
         return x->generations || x->connected[x->source] || mst_clock_now() < alone_at ? x->source : -1;

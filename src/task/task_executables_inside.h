@@ -67,7 +67,7 @@ struct mst_task_executables {
     uint64_t generations; /**< number of generations that have begun */
     int32_t *member;      /**< [num_members] tasks of the generation */
     int32_t num_members;
-    bool is_over;              /**< the job has ended: this task compiles itself */
+    bool is_over;              /**< the job has ended: this task compiles its programs by itself */
     mst_failure ended, failed; /**< of the generation, until the next one begins; of the job */
     bool *connected;           /**< [num_tasks] */
     mst_executable_entry *entries;

@@ -361,9 +361,9 @@ static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot
     return status ? status : agree_on_state(task, snapshot, joined);
 }
 
-/* Joins tasks that are already together, for collectives. Compares what is otherwise compared when tasks come together
- * (membership/members.h). A task that is lost cannot come back: it would begin with collectives, and the others would
- * not. */
+/* Joins tasks that have already come together for collectives. Makes the comparisons that are otherwise made when tasks
+ * come together (membership/members.h). A task that is lost cannot come back: it would begin with collectives, and the
+ * others would not. */
 static mst_status join_after_calls(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
     const mst_task_call call = {.kind = MST_CALL_FIT};
     mst_snapshot *snapshot;
@@ -464,7 +464,7 @@ bool mst_task_must_end(const mst_task *task) {
 }
 
 mst_status mst_task_fail(mst_task *task, mst_status status) {
-    enum { SECONDS = 5 }; /* time for the others to hear of the error */
+    enum { SECONDS = 5 }; /* time for the others to be told of the error */
     mst_failure failure;
     if (task->servers) return mst_ps_client_fail(task->servers, status);
     mst_failure_keep(&failure, status);
@@ -474,8 +474,8 @@ mst_status mst_task_fail(mst_task *task, mst_status status) {
     while (task->phase != FAILED && task->phase != ALL_LEFT && mst_clock_now() < deadline) {
         mst_task_wait_a_tick(task);
     }
-    /* this task has waited too long, and does not know for whom. The leader has asked all tasks: the job's failure says
-     * it */
+    /* this task has waited too long, but cannot say for which task. The leader has asked all tasks: the job's failure
+     * names that one */
     if (status == MST_DEADLINE && task->phase == FAILED) failure = mst_task_failure_plain(&task->failure);
     pthread_mutex_unlock(&task->lock);
     return mst_failure_restore(&failure);

@@ -193,7 +193,7 @@ static mst_status task_open(mst_task *task) {
     MST_TRY(mst_task_status_init(&task->status, o->cluster));
     mst_mail_options mail = MST_MAIL_OPTIONS(o);
     mail.status = &task->status;
-    /* with parameter servers nothing else is needed: the servers know who is there */
+    /* with parameter servers nothing else is needed: the servers keep track of the workers */
     if (mst_cluster_num_ps(o->cluster) > 0) return mst_ps_client_open(o, &mail, &task->servers);
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
     while (!instance) randombytes_buf(&instance, sizeof instance);

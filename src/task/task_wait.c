@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "task/task_inside.h"
 
-static const double LATE = 10, AGAIN = 60; /* seconds */
-/* nanoseconds: after that long without a look, this task itself was stopped */
+static const double LATE = 10, AGAIN = 60; /* seconds before the first warning, and between two warnings */
+/* nanoseconds: if the last look at the wait is longer ago, this task itself was stopped meanwhile */
 static const int64_t PAUSE = 2000000000;
 
 /* Adds what a task was doing: "; worker:1 at b:2222, when last heard, trained, had made step 5". */
@@ -36,7 +36,7 @@ void mst_task_watch_wait(mst_task *task) {
     int64_t waited;
     mst_stopwatch_read(&task->status.wait, now, &waited);
     const int64_t unseen = now - task->looked;
-    /* a wait that began after the last look: the pause belonged to an earlier one */
+    /* this wait began after the last look, so the noted pauses belong to an earlier wait */
     if (waited < unseen) task->paused = 0;
     if (unseen > PAUSE) task->paused += waited < unseen ? waited : unseen;
     waited -= task->paused;

@@ -24,7 +24,7 @@ mst_status mst_buffer_alloc(size_t size, void **out) {
     *out = NULL;
     size_t rounded = mst_align(size ? size : 1);
     if (rounded < size) return no_memory(size);
-    /* Large blocks get large pages: a training step reads megabytes, and misses of the page table take time. */
+    /* Large blocks get huge pages: a training step reads megabytes, and TLB misses take time. */
     size_t alignment = rounded >= HUGE_PAGE ? HUGE_PAGE : MST_ALIGNMENT;
     if (alignment == HUGE_PAGE) rounded = (rounded + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (rounded < size || !(*out = aligned_alloc(alignment, rounded))) return no_memory(size);
@@ -37,7 +37,7 @@ void mst_buffer_free(void *buffer) {
     free(buffer);
 }
 
-/* From this size on the C library gets untouched blocks from the system. Smaller blocks may have been used before. */
+/* From this size on, mst_pages_alloc maps new pages. Smaller blocks come from mst_buffer_alloc. */
 enum { OWN_PAGES = 256 * 1024 };
 
 static size_t pages_size(size_t size) {

@@ -13,8 +13,8 @@ size_t mst_align(size_t size);
 MST_CHECKED mst_status mst_buffer_alloc(size_t size, void **out);
 void mst_buffer_free(void *buffer);
 
-/** Allocates SIZE bytes of zeros, aligned to a cache line, that no thread has touched yet. The thread that first writes
- *  to a page decides in which memory of the machine it lies. Large blocks are in large pages. */
+/** Allocates SIZE bytes of zeros, aligned to a cache line. From 256 KiB on, these are pages that no thread has touched
+ *  yet: a page lies on the NUMA node of the thread that first writes to it. Large blocks have huge pages. */
 MST_CHECKED mst_status mst_pages_alloc(size_t size, void **out);
 /** MST_OUT_OF_MEMORY if SIZE bytes are not available now. Call it before a library that ends the process, or crashes,
  *  if it gets no memory. */

@@ -1,4 +1,4 @@
-/* The layout of the structs is that of https://dmlc.github.io/dlpack/latest/c_api.html (ABI version 0). */
+/* Tensors as DLPack. The structs have the layout of https://dmlc.github.io/dlpack/latest/c_api.html (ABI version 0). */
 #include "muster/dlpack.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static mst_dtype find_dtype(DLDataType type) {
 static bool is_row_major(const DLTensor *t) {
     int64_t stride = 1;
     for (int i = 0; i < t->ndim; i++)
-        if (t->shape[i] == 0) return true; /* strides of an empty tensor have no meaning */
+        if (t->shape[i] == 0) return true; /* the strides of an empty tensor do not matter */
     for (int i = t->ndim - 1; t->strides && i >= 0; i--) {
         if (t->shape[i] != 1 && t->strides[i] != stride) return false;
         if (__builtin_mul_overflow(stride, t->shape[i], &stride)) return true; /* too large: refused later as a shape */

@@ -19,7 +19,7 @@ enum {
     MOST_ELEMENTS = 1000, /* a tensor with at most this many elements is shown whole */
     EDGE_ITEMS = 3,       /* elements shown at each end of a long axis of a larger tensor */
     MOST_DIGITS = 8,      /* most digits after the point */
-    WORD_SIZE = 64        /* bytes enough for an element with the rest of its line */
+    WORD_SIZE = 64        /* room for one element as text, with the spaces around it */
 };
 
 /* The common form of all elements that are shown: "  1.25", "1.5e+10", " True". */
@@ -27,8 +27,8 @@ typedef struct form {
     double largest, smallest; /* magnitudes of the finite elements that are not 0; 0: there are none */
     bool exponent;
     int digits, exponent_digits; /* digits after the point, and in the exponent if there is one */
-    int before, behind; /* most characters before and after the point; without a point all count as before it */
-    int special;        /* length of the longest of nan, inf, -inf that occurs */
+    int before, behind; /* most characters before and after the point; without a point, all count as before it */
+    int special;        /* length of the longest of the words nan, inf, -inf that occur */
 } form;
 
 typedef struct printer {
@@ -37,8 +37,8 @@ typedef struct printer {
     bool shortened;
     form form;
     FILE *file;
-    /* The line that has begun. It is not written yet, except for its first characters, one for each dimension: in place
-     * of them, brackets or spaces were written. */
+    /* The current line, which is written when it is complete. Its first characters, one for each dimension, are not:
+     * the brackets or spaces in their place have been written already. */
     char line[LINE_WIDTH + 2 * WORD_SIZE];
     int column; /* length of `line` */
 } printer;

@@ -11,7 +11,7 @@ mst_shape mst_shape_make(int ndim, const int64_t *dim) {
     return shape;
 }
 
-/* The number of dimensions that are stored: a shape may claim more if mst_shape_make was given too many. */
+/* The number of elements of `dim` that are set. ndim is larger if mst_shape_make was given too many dimensions. */
 static int num_dims(const mst_shape *shape) {
     return shape->ndim < MST_MAX_NDIM ? shape->ndim : MST_MAX_NDIM;
 }

@@ -5,14 +5,15 @@
 #include "base/arena.h"
 #include "muster/tensor.h"
 
-/** Whether TENSOR can be set: false if its elements are strings that it does not own. */
+/** Whether the elements of TENSOR may be set: false if they are strings that TENSOR does not own. */
 bool mst_tensor_owns(const mst_tensor *tensor);
 /** Sets element I of TENSOR, which owns its strings, to LENGTH bytes at DATA. TENSOR takes over DATA, a block of
  *  malloc() (NULL if LENGTH is 0). */
 void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t length);
-/** Sets all elements of TENSOR, which owns its strings, to copies of those at VALUE. */
+/** Sets all elements of TENSOR, which owns its strings, to copies of the strings of the array VALUE. */
 MST_CHECKED mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value);
-/** Fails if an element of TENSOR, which may have any dtype, is a string with a length but no bytes. */
+/** Fails if an element of TENSOR is a string whose data is NULL and whose length is not 0; TENSOR may
+ *  have any dtype. */
 MST_CHECKED mst_status mst_tensor_check_strings(const mst_tensor *tensor);
 /** Replaces the bytes of COUNT strings by copies in ARENA, each with a zero byte after it. */
 MST_CHECKED mst_status mst_strings_keep(mst_arena *arena, mst_string *string, int64_t count);

@@ -1,9 +1,9 @@
-/* Tensors: a reference count, a dtype and a shape over memory that the tensor owns or that a caller has lent it.
+/* Tensors: a reference count, a dtype and a shape over memory of the tensor or of a caller.
  *
- * The function `release` frees the memory. It is mst_buffer_free for tensors that are created here, and the caller's
- * own function for wrapped memory (mst_tensor_wrap). Large tensors have whole pages and a function for them, so that
- * each page is first touched by the thread that will use it. dtype, shape and address never change, so threads share
- * tensors without a lock; only the reference count is atomic. */
+ * The member `release` is the function that frees the memory. It is mst_buffer_free for tensors that are created here,
+ * and the caller's function for wrapped memory (mst_tensor_wrap). Tensors of mst_tensor_create_untouched have whole
+ * pages if they are large, so that each page is first touched by the thread that will use it. Dtype, shape and address
+ * never change, so threads share tensors without a lock; only the reference count is atomic. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,10 @@
 #include "tensor/string.h"
 #include "tensor/tensor_check.h"
 
-/* A tensor of strings is an array of handles {address, length}, which kernels and copies move like any element of
- * 16 bytes. The bytes have no reference count. A tensor that was created owns the bytes of its elements, one block
- * for each. Every other array of handles (a value of a step) borrows its bytes from a tensor that lives longer. */
+/* A tensor of strings is an array of mst_string {address, length}, which kernels and copies move like any element of
+ * 16 bytes. The bytes have no reference count. A tensor that was created owns the bytes of its strings, one block of
+ * malloc() for each. All other arrays of mst_string, such as a value in a step, refer to bytes of a tensor that exists
+ * longer. */
 struct mst_tensor {
     atomic_int references;
     mst_dtype dtype;
@@ -43,7 +44,8 @@ mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count) {
         if (shape.dim[i] < 0)
             return MST_FAIL(MST_INVALID, "tensor: shape %s has a negative dimension",
                             mst_shape_print(shape, text, sizeof text));
-        if (shape.dim[i] == 0) empty = true; /* this overflow is an error too: strides are products of the others */
+        /* an empty tensor is checked for overflow too, because its strides are products of the other dimensions */
+        if (shape.dim[i] == 0) empty = true;
         overflow |= shape.dim[i] > 0 && __builtin_mul_overflow(elements, shape.dim[i], &elements);
     }
     if (overflow || elements > INT64_MAX / 16)

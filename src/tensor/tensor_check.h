@@ -7,8 +7,8 @@
 /** Fails unless a tensor can have DTYPE and SHAPE. The dtype must be valid. There may be at most MST_MAX_NDIM
  *  dimensions, none of them negative, and no more elements than can be addressed. *COUNT is the number of elements. */
 MST_CHECKED mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count);
-/** Makes a tensor of zeros like mst_tensor_create. A large tensor is in memory that no thread has touched, for a reader
- *  that fills it at once. */
+/** As mst_tensor_create, but the memory of a large tensor is not touched before the caller fills it
+ *  (mst_pages_alloc). */
 MST_CHECKED mst_status mst_tensor_create_untouched(mst_dtype dtype, mst_shape shape, mst_tensor **out);
 
 #endif

@@ -20,7 +20,8 @@ void mst_added_tokens_order(mst_added_tokens *tokens, mst_added_token *token, in
     for (int64_t i = 0; i < count; i++) tokens->begins[token[i].is_late][(unsigned char)token[i].text.data[0]] = true;
 }
 
-/* The first of the tokens FIRST to END, which agree in I bytes, whose byte I is at least BYTE. */
+/* The index of the first token whose byte I is at least BYTE; END if there is none. Searches the sorted tokens FIRST to
+ * END - 1, which have the same first I bytes. */
 static int64_t first_with(const mst_added_token *token, int64_t first, int64_t end, size_t i, int byte) {
     while (first < end) {
         const int64_t middle = first + (end - first) / 2;
@@ -33,8 +34,8 @@ static int64_t first_with(const mst_added_token *token, int64_t first, int64_t e
     return first;
 }
 
-/* The longest of the tokens FIRST to END with which TEXT begins; NULL: there is none. Each byte of the text makes the
- * range of tokens that agree with it smaller. */
+/* The longest of the sorted tokens FIRST to END - 1 with which TEXT begins; NULL: there is none. Each byte of the text
+ * narrows the range to the tokens that also have this byte. */
 static const mst_added_token *longest(const mst_added_token *token, int64_t first, int64_t end, const char *text,
                                       size_t size) {
     const mst_added_token *found = NULL;

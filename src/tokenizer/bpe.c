@@ -1,7 +1,9 @@
-/* The symbols of a word are a linked list. The merges that are possible are in a heap, of which the first is done: that
- * of the lowest rank, of equal ones the leftmost. It makes at most two others possible. What a merge has made
- * impossible stays in the heap until it is the first, and is dropped then: the symbol has another rank by then, or is
- * gone. So a word of n bytes takes O(n log n). */
+/* Byte pair encoding of one word, in O(n log n) for n bytes.
+ *
+ * The symbols of the word are a linked list. The possible merges are in a heap, ordered by rank, and by position where
+ * ranks are equal. The first merge of the heap is made, which adds at most two new merges. Merges that have become
+ * impossible stay in the heap. They are recognized when they come first, because the symbol is gone or has another rank
+ * by then, and are dropped. */
 #include "tokenizer/bpe.h"
 
 #include <stdlib.h>
@@ -34,7 +36,7 @@ mst_status mst_bpe_make_merges(mst_bpe *bpe, int64_t count) {
     return MST_OK;
 }
 
-/* The slot of PAIR, or the free slot where it would be. */
+/* The slot of PAIR in the hash table, or the free slot for it. */
 static mst_bpe_merge *merge_of(const mst_bpe *bpe, uint64_t pair) {
     uint64_t hash = pair * 0x9e3779b97f4a7c15u; /* 2^64 / the golden ratio */
     hash ^= hash >> 32;
@@ -96,7 +98,7 @@ static uint64_t heap_pop(mst_bpe_scratch *s) {
     return first;
 }
 
-/* Notes the merge of symbol I with its next one, if there is one. */
+/* Adds the merge of symbol I with the next symbol to the heap, if that pair can be merged. */
 static mst_status consider(const mst_bpe *bpe, mst_bpe_scratch *s, int32_t i) {
     mst_bpe_symbol *symbol = &s->symbol[i];
     symbol->rank = NO_RANK;

@@ -1,5 +1,5 @@
-/* tokenizer.json of Hugging Face's `tokenizers`. Every member is either taken or known to have no effect on ids here;
- * any other is an error that names it. */
+/* Reads tokenizer.json of Hugging Face's `tokenizers`, and vocab.json with merges.txt. Every member of the JSON is
+ * either supported or known to have no effect on ids here. Any other member is an error that names it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { PLACE_SIZE = 96, VALUE_SIZE = 64 };
 
-/* Fails because member KEY of the part PLACE, such as "model", has a value that is not taken. */
+/* The error for member KEY of the part PLACE, such as "model", whose value is not supported. */
 static mst_status not_taken(const char *place, const char *key, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     const mst_status status = MST_FAIL(MST_UNIMPLEMENTED, "%s%s%s is %.*s, which is not taken", place,
@@ -35,21 +35,21 @@ static mst_status check_keys(const char *place, const json_t *part, const char *
     return MST_OK;
 }
 
-/* Sets OUT to the truth value of a member; INITIAL if it is not there. */
+/* Sets OUT to the value of a bool member; to INITIAL if the member is missing. */
 static mst_status read_flag(const char *place, const json_t *part, const char *key, bool initial, bool *out) {
     const json_t *value = json_object_get(part, key);
     *out = value ? json_is_true(value) : initial;
     return value && !json_is_boolean(value) ? not_taken(place, key, value) : MST_OK;
 }
 
-/* Fails if a member is there and not false. */
+/* Fails if the member exists and is not false. */
 static mst_status want_false(const char *place, const json_t *part, const char *key) {
     bool flag;
     MST_TRY(read_flag(place, part, key, false, &flag));
     return flag ? not_taken(place, key, json_object_get(part, key)) : MST_OK;
 }
 
-/* Fails if a member is there and neither null nor an empty string nor 0. */
+/* Fails if the member exists and is neither null nor an empty string nor 0. */
 static mst_status want_nothing(const char *place, const json_t *part, const char *key) {
     const json_t *value = json_object_get(part, key);
     if (!value || json_is_null(value) || (json_is_string(value) && !json_string_length(value))) return MST_OK;
@@ -67,7 +67,7 @@ static mst_string text_of(const json_t *string) {
 
 /* ---- vocabulary ---- */
 
-/* The number of an id; -1: it is none. */
+/* VALUE as an id; -1 if it is not one. */
 static int64_t id_of(const json_t *value) {
     const json_int_t id = json_is_integer(value) ? json_integer_value(value) : -1;
     return id >= 0 && id < INT32_MAX ? id : -1;
@@ -81,7 +81,7 @@ static mst_status add_vocabulary(mst_token_table *table, const json_t *vocab) {
     return MST_OK;
 }
 
-/* Adds those of the list ADDED that are no tokens of the model. */
+/* Adds the tokens of the list ADDED that the model's vocabulary does not have. */
 static mst_status add_others(mst_token_table *table, const json_t *added) {
     size_t i;
     json_t *item;
@@ -154,7 +154,7 @@ static mst_status take_added(mst_bpe_tokenizer *t, const json_t *list) {
 
 /* ---- model ---- */
 
-/* The two sides of a merge: "a b", or a list of two. False: it is neither. */
+/* Splits a merge into its two tokens. In JSON it is a string "a b" or a list of two strings. False: it is neither. */
 static bool split_merge(const json_t *merge, mst_string *left, mst_string *right) {
     if (json_is_array(merge) && json_array_size(merge) == 2) {
         *left = text_of(json_array_get(merge, 0));
@@ -203,7 +203,7 @@ static mst_status read_model(mst_bpe_tokenizer *t, const json_t *model, const js
                                        "vocab",
                                        "merges",
                                        NULL};
-    const json_t *type = json_object_get(model, "type"); /* which old files leave out */
+    const json_t *type = json_object_get(model, "type"); /* missing in old files */
     if (type && strcmp(type_of(model), "BPE") != 0) return not_taken("model", "type", type);
     MST_TRY(check_keys("model", model, keys));
     MST_TRY(want_nothing("model", model, "dropout"));
@@ -219,7 +219,7 @@ static mst_status read_model(mst_bpe_tokenizer *t, const json_t *model, const js
     return take_added(t, added);
 }
 
-/* ---- what cuts a text into words ---- */
+/* ---- patterns that cut a text into words ---- */
 
 static mst_status read_byte_level(mst_bpe_tokenizer *t, const char *place, const json_t *part) {
     static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
@@ -227,7 +227,7 @@ static mst_status read_byte_level(mst_bpe_tokenizer *t, const char *place, const
     MST_TRY(check_keys(place, part, keys));
     MST_TRY(read_flag(place, part, "add_prefix_space", true, &t->prefix_space));
     MST_TRY(read_flag(place, part, "use_regex", true, &uses_pattern));
-    /* After another part it would be added to each piece. */
+    /* After another pre-tokenizer, the space would be added to each piece, not only to the text. */
     if (t->prefix_space && t->num_steps)
         return not_taken(place, "add_prefix_space", json_object_get(part, "add_prefix_space"));
     return uses_pattern ? mst_bpe_tokenizer_add_step(t, mst_bpe_gpt2_pattern, strlen(mst_bpe_gpt2_pattern), false)
@@ -257,7 +257,7 @@ static mst_status read_digits(mst_bpe_tokenizer *t, const char *place, const jso
     return mst_bpe_tokenizer_add_step(t, "\\p{N}+", each ? 5 : 6, false);
 }
 
-/* Reads one part; *ENDS is whether it is ByteLevel, behind which there are no others. */
+/* Reads one pre-tokenizer. *ENDS becomes true if it is ByteLevel, which must be the last. */
 static mst_status read_one_pre_tokenizer(mst_bpe_tokenizer *t, const char *place, const json_t *part, bool *ends) {
     const char *type = type_of(part);
     if (*ends) return MST_FAIL(MST_UNIMPLEMENTED, "%s stands behind a ByteLevel, which is not taken", place);
@@ -286,7 +286,7 @@ static mst_status read_pre_tokenizer(mst_bpe_tokenizer *t, const json_t *part) {
     return ends ? MST_OK : MST_FAIL(MST_UNIMPLEMENTED, "pre_tokenizer has no ByteLevel, and no other BPE is taken");
 }
 
-/* ---- what is put around a text ---- */
+/* ---- special tokens around a text ---- */
 
 static mst_status add_around(mst_bpe_tokenizer *t, const char *place, bool behind, const json_t *ids) {
     size_t i;
@@ -303,7 +303,8 @@ static mst_status add_around(mst_bpe_tokenizer *t, const char *place, bool behin
     return MST_OK;
 }
 
-/* The template of a single text: a list of special tokens, and of the text, "A". That of pairs is not used. */
+/* Reads the template for a single text: a list of special tokens and of "A", which stands for the text. The template
+ * for pairs of texts is not used. */
 static mst_status read_template(mst_bpe_tokenizer *t, const char *place, const json_t *part) {
     static const char *const keys[] = {"type", "single", "pair", "special_tokens", NULL};
     const json_t *tokens = json_object_get(part, "special_tokens");
@@ -328,7 +329,7 @@ static mst_status read_template(mst_bpe_tokenizer *t, const char *place, const j
 static mst_status read_one_post_processor(mst_bpe_tokenizer *t, const char *place, const json_t *part) {
     static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
     const char *type = type_of(part);
-    if (strcmp(type, "ByteLevel") == 0) return check_keys(place, part, keys); /* changes offsets alone */
+    if (strcmp(type, "ByteLevel") == 0) return check_keys(place, part, keys); /* it changes offsets, not ids */
     if (strcmp(type, "TemplateProcessing") == 0 && !t->num_before && !t->num_behind)
         return read_template(t, place, part);
     return not_taken(place, "type", json_object_get(part, "type"));

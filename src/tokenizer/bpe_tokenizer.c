@@ -23,7 +23,8 @@ typedef struct encoding {
 
 static mst_status encode_words(encoding *e, int step, const char *text, size_t size);
 
-/* Encodes a piece that step STEP - 1 has cut out. Recursion ends at the last step. */
+/* Cuts TEXT by the pattern of step STEP and the steps after it, and encodes the pieces. After the last step, TEXT is a
+ * word. */
 static mst_status encode_piece(encoding *e, int step, const char *text, size_t size) {
     if (!size) return MST_OK;
     return step < e->t->num_steps ? encode_words(e, step, text, size)
@@ -48,7 +49,7 @@ static mst_status encode_words(encoding *e, int step, const char *text, size_t s
     return s->matches_only ? MST_OK : encode_piece(e, step + 1, text + done, size - done);
 }
 
-/* Encodes what is between added tokens. */
+/* Encodes the text between two added tokens. */
 static mst_status encode_between(encoding *e, const char *text, size_t size) {
     if (!size || !e->t->prefix_space || text[0] == ' ') return encode_piece(e, 0, text, size);
     char *prefixed = malloc(size + 1);
@@ -60,7 +61,8 @@ static mst_status encode_between(encoding *e, const char *text, size_t size) {
     return status;
 }
 
-/* Finds the added tokens, those that are LATE in what the others leave. */
+/* Encodes TEXT with its added tokens. First searches for tokens that are not late; calls itself with LATE for the text
+ * between them, to search for late tokens there. */
 static mst_status encode_part(encoding *e, bool late, const char *text, size_t size) {
     for (size_t at = 0; at < size;) {
         const mst_added_match match = mst_added_tokens_next(&e->t->added, late, e->plain, text, size, at);

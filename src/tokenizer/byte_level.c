@@ -1,7 +1,7 @@
 #include "tokenizer/byte_level.h"
 
-/* The bytes that do not stand for themselves, in three runs: 0 to 32, 127 to 160, and 173. Their characters follow
- * U+0100 in this order. */
+/* The bytes that do not stand for themselves are 0 to 32, 127 to 160, and 173. In this order, U+0100 and the following
+ * characters stand for them. */
 enum { FIRST = 256, BEFORE_DELETE = 33, BEFORE_HYPHEN = 33 + 34, NUM_OTHERS = 33 + 34 + 1, DELETE = 127, HYPHEN = 173 };
 
 static bool is_itself(unsigned byte) {

@@ -1,5 +1,6 @@
-/** How byte-level BPE writes bytes in its files: each as a character that is neither white space nor a control.
- *  Printable characters of Latin-1 stand for themselves, the other bytes for U+0100 and what follows, in their order.
+/** How byte-level BPE writes bytes in its files: each as a character that is neither white space nor a control. A byte
+ *  that is a printable character of Latin-1 is written as this character. The other bytes, in their order, are written
+ *  as U+0100, U+0101 and so on.
  *
  *  Source: bytes_to_unicode in encoder.py of https://github.com/openai/gpt-2. */
 #ifndef MUSTER_TOKENIZER_BYTE_LEVEL_H
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MST_BYTE_LEVEL_MOST = 2 }; /**< bytes of UTF-8 of a character that stands for a byte */
+enum { MST_BYTE_LEVEL_MOST = 2 }; /**< most bytes, in UTF-8, of a character that stands for a byte */
 
 /** Writes to DST the characters that stand for SIZE bytes; returns their number of bytes, at most
  *  MST_BYTE_LEVEL_MOST * SIZE. */

@@ -1,5 +1,5 @@
-/* Patterns from the notation of Oniguruma to that of PCRE2. White space is that of Unicode in Oniguruma, where
- * PCRE2's \s has U+180E too. What else the two understand differently is refused. */
+/* Translates patterns from the notation of Oniguruma to the notation of PCRE2. In Oniguruma, \s is the white space of
+ * Unicode; in PCRE2 it also has U+180E. All other notation that the two understand differently is refused. */
 #include "tokenizer/pattern.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@ static const char white[] = "p{White_Space}", digit[] = "p{Nd}";
 
 enum { LONGEST = sizeof white + 1 }; /* bytes that one byte can become */
 
-/* Writes what stands for \C to DST, without the backslash. Sets *N to its bytes; 0: it is not taken. */
+/* Writes the translation of the escape \C to DST, without the backslash, and its number of bytes to *N. 0: this escape
+ * is not supported. */
 static void translate_escape(char c, char *dst, size_t *n) {
     const char *word = c == 's' || c == 'S' ? white : c == 'd' || c == 'D' ? digit : NULL;
     *n = 0;
@@ -30,7 +31,7 @@ static bool property_goes_on(const char *text, size_t size, size_t first, size_t
     return at == first + 1 || (text[first + 2] == '{' && text[at] != '}');
 }
 
-/* Whether the two understand the character at AT, outside of a class, alike. */
+/* Whether Oniguruma and PCRE2 understand the character at AT, outside of a character class, in the same way. */
 static bool is_alike(const char *text, size_t size, size_t at) {
     const size_t left = size - at;
     switch (text[at]) {

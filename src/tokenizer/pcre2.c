@@ -8,7 +8,8 @@
 #include "module/module.h"
 #include "tokenizer/pattern.h"
 
-/* Steps of one search: a constant for short texts, and some for each byte of a long run of white space. */
+/* Limit of the steps of one search: a constant for short texts, and some steps for each byte of a long text, which may
+ * be one run of white space. */
 enum { LEAST_STEPS = 10000000, STEPS_OF_BYTE = 8 };
 
 struct mst_pattern {
@@ -40,7 +41,7 @@ static mst_status pattern_compile(const char *text, size_t size, mst_pattern **o
     const bool no_memory = !pattern || !context;
     pcre2_compile_context_free(context);
     if (pattern && pattern->code) {
-        /* Without it, as where memory may not be executable, matches are the same and take longer. */
+        /* If this fails, for example because memory may not be executable, matches are the same but slower. */
         (void)pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
         *out = pattern;
         return MST_OK;
@@ -91,7 +92,7 @@ static mst_status search_next(mst_pattern_search *search, const char *text, size
     const PCRE2_SIZE *range = pcre2_get_ovector_pointer(search->match);
     *first = range[0];
     *end = range[1];
-    /* \K can put the beginning elsewhere. */
+    /* \K can move the beginning of the match to another place. */
     if (*first < at || *end < *first || *end > size)
         return MST_FAIL(MST_INVALID, "the pattern has a match that does not follow the one before it");
     return MST_OK;

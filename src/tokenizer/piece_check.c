@@ -1,6 +1,7 @@
-/* The message ModelProto: 1 pieces {1 text, 2 score, 3 type}, 2 of the trainer, 3 of the normalizer {2 table of
- * characters}, 5 the same backwards. The table is the size of a trie, which is a double array of words of 32 bits, then
- * texts that end with a zero byte, by which characters are replaced.
+/* The fields of the protobuf message ModelProto: 1 pieces {1 text, 2 score, 3 type}; 2 settings of the trainer;
+ * 3 normalizer {2 table of characters}; 5 denormalizer, with the same fields. The table consists of the number of bytes
+ * of a trie, the trie (a double array of words of 32 bits), and the texts that replace characters, each ended by a zero
+ * byte.
  *
  * Source: sentencepiece_model.proto and normalizer.cc of https://github.com/google/sentencepiece; darts of
  * https://github.com/s-yata/darts-clone. */
@@ -28,8 +29,9 @@ static uint32_t word_of(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* A word of the trie. A node leads to 256 words, one for each byte, that begin at its number, the offset exclusive-or.
- * That of byte 0 has the highest bit set, and in the others the place of a text, if a key ends here (bit 8). */
+/* Whether no search in the trie, of N words, reads outside of it or outside of the TEXTS bytes of texts. The children
+ * of word i are 256 words, one for each byte: child b is the word i ^ offset ^ b. If a key ends at word i (its bit 8 is
+ * set), child 0 is a leaf: its highest bit is set, and its other bits are the place of a text. */
 static bool trie_is_whole(const uint8_t *trie, size_t n, size_t texts) {
     for (size_t i = 0; i < n; i++) {
         const uint32_t word = word_of(trie + 4 * i);

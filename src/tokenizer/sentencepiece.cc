@@ -1,4 +1,4 @@
-/* The module `sentencepiece`: what of it is C++, as the library is. */
+/* The part of the module `sentencepiece` that is C++, because it calls the library, which is C++. */
 #include <sentencepiece_processor.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 
 using sentencepiece::util::Status;
 
-/* Calls FUNCTION, and makes an error of an exception. */
+/* Calls FUNCTION. An exception becomes an error. */
 template <typename Function>
 mst_status guarded(Function function) {
     try {
@@ -94,7 +94,7 @@ const char *token_of(const mst_sentencepiece *model, int32_t id) {
 }
 
 int32_t find_token(const mst_sentencepiece *model, const char *token) {
-    const int32_t id = model->processor.PieceToId(token); /* that of unknown pieces if there is none */
+    const int32_t id = model->processor.PieceToId(token); /* the id of unknown pieces if TOKEN does not exist */
     return id >= 0 && id < num_ids(model) && model->processor.IdToPiece(id) == token ? id : -1;
 }
 

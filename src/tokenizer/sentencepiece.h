@@ -15,23 +15,24 @@ extern "C" {
 
 typedef struct mst_sentencepiece mst_sentencepiece;
 
-/** The interface of the module. Ids are below num_ids. No function lets an exception out. */
+/** The interface of the module. Ids are below num_ids. No function throws an exception. */
 typedef struct mst_sentencepiece_library {
-    /** Opens the SIZE bytes of a model, which the library has no need of afterwards. MST_CORRUPT if it is none. */
+    /** Opens the model in the SIZE bytes at MODEL, which are not needed afterwards. MST_CORRUPT if they are not a
+     *  model. */
     mst_status (*open)(const void *model, size_t size, mst_sentencepiece **out);
     void (*close)(mst_sentencepiece *model); /**< NULL is allowed */
-    /** Sets *IDS to the N ids of a text, to be freed. */
+    /** Sets *IDS to the *N ids of a text; the caller frees them with free(). */
     mst_status (*encode)(const mst_sentencepiece *model, const char *text, size_t size, int32_t **ids, int64_t *n);
-    /** Sets *TEXT to the text of N ids, SIZE bytes, to be freed. */
+    /** Sets *TEXT to the text of N ids, of *SIZE bytes; the caller frees it with free(). */
     mst_status (*decode)(const mst_sentencepiece *model, const int32_t *ids, int64_t n, char **text, size_t *size);
     int32_t (*num_ids)(const mst_sentencepiece *model);
     const char *(*token)(const mst_sentencepiece *model, int32_t id);
     int32_t (*find)(const mst_sentencepiece *model, const char *token); /**< -1: there is none */
-    /** What begins and ends a text, padding, and unknown, in the order of mst_special_token; -1: there is none. */
+    /** The ids of the special tokens, in the order of mst_special_token; -1: there is none. */
     void (*special)(const mst_sentencepiece *model, int64_t special[4]);
 } mst_sentencepiece_library;
 
-/** What the C++ of the module defines. */
+/** Defined in sentencepiece.cc. */
 extern const mst_sentencepiece_library mst_sentencepiece_functions;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The module `sentencepiece`: its description. What it does is in sentencepiece.cc. */
+/* The description of the module `sentencepiece`. Its functions are in sentencepiece.cc. */
 #include "module/module.h"
 #include "tokenizer/sentencepiece.h"
 

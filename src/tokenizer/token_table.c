@@ -6,7 +6,7 @@
 #include "base/farm_hash.h"
 #include "base/no_memory.h"
 
-/* Ids may have gaps, but memory for them is bounded by what a file of so many tokens may ask for. */
+/* Limits on ids, so that a small damaged file cannot demand much memory: ids may have gaps, but not too many. */
 enum { MOST_IDS = 1 << 24, MOST_GAPS = 1 << 12 };
 
 mst_status mst_token_table_make(mst_token_table *t, int64_t count, int64_t num_ids) {
@@ -23,7 +23,7 @@ mst_status mst_token_table_make(mst_token_table *t, int64_t count, int64_t num_i
     return MST_OK;
 }
 
-/* The slot of TOKEN, or the free slot where it would be. */
+/* The slot of TOKEN in the hash table, or the free slot for it. */
 static int32_t *slot_of(const mst_token_table *t, const char *token, size_t size) {
     size_t i = (size_t)mst_farm_hash(token, size) & (t->num_slots - 1);
     for (; t->slot[i]; i = (i + 1) & (t->num_slots - 1)) {

@@ -11,13 +11,13 @@
 
 /* ---- special tokens ---- */
 
-/* The names that files give to a special token: the first that is in the vocabulary counts. */
+/* The usual names of each special token. The first name that is in the vocabulary is used. */
 static const char *const names[MST_NUM_SPECIAL][6] = {
     [MST_SPECIAL_BEGIN] = {"<|begin_of_text|>", "<s>", "<|startoftext|>", "<|endoftext|>"},
     [MST_SPECIAL_END] = {"<|end_of_text|>", "</s>", "<|endoftext|>"},
     [MST_SPECIAL_PADDING] = {"<pad>", "<|pad|>", "[PAD]", "<|finetune_right_pad_id|>"},
     [MST_SPECIAL_UNKNOWN] = {"<unk>", "[UNK]"}};
-/* What tokenizer_config.json calls them. */
+/* The member of tokenizer_config.json that names each special token. */
 static const char *const members[MST_NUM_SPECIAL] = {"bos_token", "eos_token", "pad_token", "unk_token"};
 
 static void find_special(mst_tokenizer *t) {
@@ -27,7 +27,7 @@ static void find_special(mst_tokenizer *t) {
     }
 }
 
-/* Takes the special tokens that a configuration names: as a string, or as an object with "content". */
+/* Sets the special tokens that a configuration names. A name is a string, or an object with the member "content". */
 static mst_status take_named(mst_tokenizer *t, const json_t *config) {
     for (int i = 0; i < MST_NUM_SPECIAL; i++) {
         const json_t *member = json_object_get(config, members[i]);
@@ -132,7 +132,8 @@ mst_status mst_tokenizer_encode(const mst_tokenizer *t, const char *text, size_t
 
 /* ---- decoding ---- */
 
-/* The bytes, at least 1, of the longest beginning of a character at TEXT, where none is complete. */
+/* TEXT does not begin with a complete character. Returns the number of bytes, at least 1, of the longest valid
+ * beginning of a character there. */
 static size_t broken_size(const char *text, size_t size) {
     const unsigned char *c = (const unsigned char *)text;
     const size_t due = c[0] >= 0xf0 && c[0] < 0xf5   ? 4
@@ -148,8 +149,8 @@ static size_t broken_size(const char *text, size_t size) {
     return n;
 }
 
-/* Writes U+FFFD for what is no UTF-8 in *TEXT. DST, if it is not NULL, has room for it; returns the bytes that are
- * due. */
+/* Copies TEXT to DST with U+FFFD in place of bytes that are not UTF-8. Returns the number of bytes of the result. DST
+ * must have room for them; NULL: nothing is written. */
 static size_t replace_broken(const char *text, size_t size, char *dst) {
     size_t length = 0;
     for (size_t at = 0; at < size;) {

@@ -1,13 +1,13 @@
-/** What a kind of tokenizer is made of, and the files from which it is made. */
+/** The functions that each type of tokenizer defines, and the files from which a tokenizer is made. */
 #ifndef MUSTER_TOKENIZER_TOKENIZER_H
 #define MUSTER_TOKENIZER_TOKENIZER_H
 
 #include "muster/tokenizer.h"
 
-/** The most bytes of a text, so that its parts have numbers of 32 bits. */
+/** Largest size of a text in bytes. Indices into it then fit in 32 bits. */
 enum { MST_TOKENIZER_MOST_BYTES = 1 << 30 };
 
-/** A file that a tokenizer is made from, whole. */
+/** The whole contents of a file from which a tokenizer is made. */
 typedef struct mst_tokenizer_file {
     const char *name; /**< one of mst_tokenizer_file_names */
     void *data;       /**< a zero byte follows */
@@ -16,7 +16,7 @@ typedef struct mst_tokenizer_file {
 
 enum { MST_TOKENIZER_MOST_FILES = 3 };
 typedef struct mst_tokenizer_files {
-    char *path; /**< where they were, for messages */
+    char *path; /**< the path that was opened, for messages */
     mst_tokenizer_file file[MST_TOKENIZER_MOST_FILES];
     int num_files;
 } mst_tokenizer_files;
@@ -24,7 +24,7 @@ typedef struct mst_tokenizer_files {
 extern const char mst_tokenizer_json_name[], mst_tokenizer_vocab_name[], mst_tokenizer_merges_name[],
     mst_tokenizer_config_name[], mst_tokenizer_model_name[];
 
-/** Reads the files of PATH, as mst_tokenizer_open takes it. Free OUT also after a failure. */
+/** Reads the files of PATH, which is as for mst_tokenizer_open. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_tokenizer_files_read(const char *path, mst_tokenizer_files *out);
 /** The file of that name; NULL: there is none. */
 const mst_tokenizer_file *mst_tokenizer_files_find(const mst_tokenizer_files *files, const char *name);
@@ -51,7 +51,7 @@ struct mst_tokenizer {
     bool adds_begin, adds_end;        /**< of a SentencePiece model: what add_special adds */
 };
 
-/** Makes a tokenizer of FILES, which become its own; on failure they are freed. */
+/** Makes a tokenizer of FILES. The tokenizer owns them from now on; on failure they are freed. */
 MST_CHECKED mst_status mst_tokenizer_make(mst_tokenizer_files *files, mst_tokenizer **out);
 
 #endif

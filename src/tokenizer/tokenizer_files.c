@@ -9,7 +9,7 @@
 #include "base/no_memory.h"
 #include "tokenizer/tokenizer.h"
 
-static const size_t MOST_BYTES = (size_t)1 << 28; /* limit for a file; those of large vocabularies have 2^24 */
+static const size_t MOST_BYTES = (size_t)1 << 28; /* limit for a file; files of large vocabularies have 2^24 */
 
 const char mst_tokenizer_json_name[] = "tokenizer.json", mst_tokenizer_vocab_name[] = "vocab.json",
            mst_tokenizer_merges_name[] = "merges.txt", mst_tokenizer_config_name[] = "tokenizer_config.json",
@@ -30,7 +30,8 @@ static char *join_name(const char *folder, size_t length, const char *name) {
     return path;
 }
 
-/* Reads the file NAME of a folder, whose path has LENGTH bytes. *FOUND may be NULL: it must be there. */
+/* Reads the file NAME of a folder, whose path has LENGTH bytes. *FOUND becomes whether the file exists. FOUND may be
+ * NULL: then a missing file is an error. */
 static mst_status read_in(mst_tokenizer_files *files, const char *folder, size_t length, const char *name,
                           bool *found) {
     char *path = join_name(folder, length, name);
@@ -42,7 +43,7 @@ static mst_status read_in(mst_tokenizer_files *files, const char *folder, size_t
     return status;
 }
 
-/* Reads vocab.json and merges.txt, or the SentencePiece model that T5 and others call spiece.model. */
+/* Reads the SentencePiece model that T5 and others call spiece.model, or else vocab.json and merges.txt. */
 static mst_status read_other(mst_tokenizer_files *files, const char *folder, size_t length) {
     char *path = join_name(folder, length, "spiece.model");
     if (!path) return MST_NO_MEMORY("for a path");
@@ -59,8 +60,9 @@ static mst_status read_other(mst_tokenizer_files *files, const char *folder, siz
                             folder);
 }
 
-/* A folder with a SentencePiece model may have the same as tokenizer.json, with a model that is not taken: the former
- * counts. Tokens that were added to it are in neither. */
+/* Reads the files of a folder. tokenizer.model is read even beside a tokenizer.json: this may be the same tokenizer
+ * with a type of model that is not supported. Without tokenizer.json, an added_tokens.json is an error, because its
+ * tokens are in none of the other files. */
 static mst_status read_tokenizer_folder(mst_tokenizer_files *files, const char *folder) {
     static const char added[] = "added_tokens.json";
     const size_t length = strlen(folder);
@@ -78,12 +80,13 @@ static mst_status read_tokenizer_folder(mst_tokenizer_files *files, const char *
     return read_in(files, folder, length, mst_tokenizer_config_name, &found);
 }
 
-/* Whether the last part of PATH is NAME, also with something in front of it: gpt2-vocab.json. */
+/* Whether the file name of PATH is NAME, or ends in it, such as gpt2-vocab.json. */
 static bool path_ends_in(const char *path, const char *name) {
     return strcmp(path, name) == 0 || mst_ends_in(path, name);
 }
 
-/* Reads vocab.json at PATH, and merges.txt beside it: of PREFIX-vocab.json that is PREFIX-merges.txt. */
+/* Reads vocab.json at PATH, and merges.txt beside it. If PATH is PREFIX-vocab.json, the other file is
+ * PREFIX-merges.txt. */
 static mst_status read_vocab_file(mst_tokenizer_files *files, const char *path) {
     MST_TRY(read_as(files, path, mst_tokenizer_vocab_name));
     char *merges = join_name(path, strlen(path), mst_tokenizer_merges_name);

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/** The bytes of white space at the beginning of SIZE bytes of valid UTF-8. */
+/** The number of bytes of white space at the beginning of TEXT, SIZE bytes of valid UTF-8. */
 size_t mst_white_space_before(const char *text, size_t size);
-/** Those at their end. */
+/** The number of bytes of white space at the end of TEXT. */
 size_t mst_white_space_behind(const char *text, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* Writes snapshots to files and reads them, in three formats: TensorFlow's bundles, safetensors, npz.
  *
- * A file that Muster wrote has a JSON object under STATE_KEY. It says what each tensor is in the store (container,
- * name, kind), and holds the notes. In files of other programs the names tell what the tensors are
- * (checkpoint_names.c). Tensors are read, and their check sums computed, by several threads. */
+ * A file that Muster wrote has a JSON object under STATE_KEY: the description. It has the container, name and kind in
+ * the store of each tensor, and the store's notes. For files of other programs these are derived from the names of the
+ * tensors (checkpoint_names.c). Several threads read the tensors and compute their checksums. */
 #include "train/checkpoint_file.h"
 
 #include <jansson.h>
@@ -51,15 +51,15 @@ mst_status mst_text_add(char **text, const char *format, ...) {
 
 /* ---- writing ---- */
 
-/* The place where a file is written: a path, or a name in an open folder. */
+/* The file to write: a path, or a name in an open folder. */
 typedef struct target {
     const char *path;         /* in `folder` if that is not NULL, else the whole path */
     const mst_folder *folder; /* may be NULL */
     int64_t save;             /* number of the save in its folder; 0: it has none */
 } target;
 
-/* Describes SNAPSHOT as JSON: its notes, and what its entries are in the store. NAMES are the names of the entries in
- * the file. The caller frees the text. NULL: memory is out, or a name or a note is not UTF-8. */
+/* Makes the description of SNAPSHOT: its notes, and container, name and kind of its entries. NAMES are the names of the
+ * entries in the file. The caller frees the text. NULL: memory is out, or a name or a note is not UTF-8. */
 static char *checkpoint_file_describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;
@@ -100,8 +100,8 @@ static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snap
     return add_number(writer, "beta2_power", pow(fabs(full.beta_2), t));
 }
 
-/* Adds slots of zeros that the optimizers of TensorFlow 1 look for. Muster's description of the state does not list
- * them, so that Muster skips them when it reads the file. */
+/* Adds slots of zeros that the optimizers of TensorFlow 1 need. Muster's description does not list them, so Muster
+ * skips them when it reads the file. */
 static mst_status add_zero_slots(mst_bundle_writer *writer, const mst_snapshot *snapshot) {
     mst_arena arena = {0};
     mst_status status = MST_OK;
@@ -319,14 +319,14 @@ static mst_status read_some(void *context, int64_t begin, int64_t end, int membe
     return MST_OK;
 }
 
-/* Reads the tensors, and computes their check sums, with several threads. */
+/* Reads the tensors, and computes their checksums, with several threads. */
 static mst_status checkpoint_file_read_all(const reader *r, wanted *entry, int64_t count) {
     checkpoint_file_work w = {.reader = r, .entry = entry};
     return mst_copy_parallel(INT64_MAX, count, read_some, &w);
 }
 
-/* Sets *OUT if entry I of a TensorFlow checkpoint has a dtype that no store has. The entry is then skipped, and its
- * name is noted. */
+/* Sets *OUT to true if entry I of a TensorFlow checkpoint has a dtype that a store cannot have. The entry is then
+ * skipped, and its name is noted. */
 static mst_status leave_out(const reader *r, int64_t i, const char *name, mst_snapshot *snapshot, bool *out) {
     char dtype[MST_BUNDLE_TYPE_TEXT];
     const mst_bundle_entry *e = r->kind == MST_FILE_CHECKPOINT ? mst_bundle_at(r->bundle, i) : NULL;

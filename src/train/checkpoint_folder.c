@@ -1,7 +1,7 @@
 /* The checkpoints of a folder, and its state file, `checkpoint`. That file is a CheckpointState in protobuf's text
- * form; it lists the checkpoints by name, the newest last. How the list is made if the state file is missing or older
- * than the checkpoints: checkpoint_file.h. Only the last part of a path in the state file is used, so a folder can be
- * moved. Source: tensorflow/python/checkpoint/checkpoint_management.py. */
+ * form; it lists the checkpoints by name, the newest last. checkpoint_file.h says in which order checkpoints are listed
+ * that the state file does not name. Only the last part of a path in the state file is used, so a folder can be moved.
+ * Source: tensorflow/python/checkpoint/checkpoint_management.py. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ static char *field_of(char *line, const char *name) {
 }
 
 /* Adds a path of the state file, unless the list has it already. Only the last part of the path is used, as the name of
- * a checkpoint of this folder. The folder may have been moved, and a stranger's file may name any path. */
+ * a checkpoint of this folder: the folder may have been moved, and a file from elsewhere may name any path. */
 static mst_status add_path(mst_checkpoint_list *list, const mst_folder *folder, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (!*name) return MST_OK;
@@ -145,7 +145,7 @@ static mst_status parse_state(char *text, const mst_folder *folder, mst_checkpoi
     return newest ? add_path(list, folder, newest) : MST_OK;
 }
 
-/* Reads the state file, if there is one. *THERE: whether it exists. A file that cannot be a state file is ignored. */
+/* Reads the state file, if there is one. *THERE: whether it exists. A file that is no state file is ignored. */
 static mst_status read_state(const mst_folder *folder, mst_checkpoint_list *list, bool *there) {
     void *data;
     size_t size;
@@ -268,8 +268,8 @@ static int64_t last_save(const mst_checkpoint_list *list) {
     return last;
 }
 
-/* Finds the number of the last save, if the state file does not have it. Checkpoints of Muster contain their own
- * numbers. */
+/* If the state file does not have the number of the last save, reads the save numbers of its checkpoints from the
+ * checkpoints. */
 static mst_status read_saves(mst_checkpoint_list *state) {
     for (int64_t i = 0; state->saves == 0 && i < state->count; i++)
         MST_TRY(mst_checkpoint_read_save(state->item[i].path, &state->item[i].save));
@@ -317,7 +317,7 @@ mst_status mst_checkpoint_find_newest(const mst_folder *folder, char **path) {
     return status;
 }
 
-/* Whether a checkpoint that fails with STATUS is skipped. It is if it is damaged, but not if memory is out or a disk
+/* Whether a checkpoint whose reading fails with STATUS is skipped: yes if it is damaged, no if memory is out or a disk
  * fails. */
 static bool is_damage(mst_status status) {
     return status == MST_CORRUPT || status == MST_NOT_FOUND || status == MST_INVALID || status == MST_UNIMPLEMENTED;

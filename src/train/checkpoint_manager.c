@@ -2,8 +2,8 @@
  *
  * The store is copied into a spare snapshot, whose memory is used again each time. The thread writes that snapshot
  * while training goes on. Files are written under temporary names, synced, and renamed in the order data, index, state
- * file. Old ones are removed after that. At any moment the folder therefore has a whole checkpoint, if it ever had
- * one. */
+ * file. Only then are old checkpoints removed. At any moment the folder therefore has a complete checkpoint, if it ever
+ * had one. */
 #include "muster/checkpoint.h"
 
 #include <dirent.h>
@@ -201,7 +201,7 @@ static mst_status take_lock(mst_checkpoint_manager *m) {
                     m->folder.path, *owner ? owner : "?");
 }
 
-/* Finds out whether a killed process left NAME behind: a temporary file, or data without an index. The answer is
+/* Whether NAME is a file that a killed process left behind: a temporary file, or data without an index. The answer is
  * certain only while the lock of NAME is held, because a writer of a checkpoint holds it until the index exists. */
 static mst_status is_litter(const mst_checkpoint_manager *m, const char *name, bool *out) {
     const char *data = strstr(name, ".data-");
@@ -353,8 +353,8 @@ mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
 
 /* ---- saving and restoring ---- */
 
-/* A number that rises with each update. Changes of the position in the data do not count. A fit that is resumed after
- * the last step of an epoch ends the epoch, which changes only that position. It needs no new checkpoint. */
+/* A number that rises with each update of weights or slots. Changes of the position in the data do not count: a fit
+ * that is resumed after the last step of an epoch only ends the epoch, which needs no new checkpoint. */
 static mst_status version_of(mst_store *store, uint64_t *out) {
     mst_state_info *list;
     int64_t count;
@@ -368,7 +368,7 @@ static mst_status version_of(mst_store *store, uint64_t *out) {
     return MST_OK;
 }
 
-/* Returns the error of a checkpoint that could not be written, once. Under the mutex. */
+/* Returns the error of the thread that could not write a checkpoint, and clears it. Under the mutex. */
 static mst_status take_failure(mst_checkpoint_manager *m) {
     const mst_failure failure = m->failure;
     m->failure.code = MST_OK;
@@ -396,7 +396,7 @@ static mst_status copy_store(mst_checkpoint_manager *m, mst_store *store, bool w
 }
 
 static mst_status save_store(mst_checkpoint_manager *manager, mst_store *store, bool wholes) {
-    /* first the checkpoint of the best epoch must be whole, since the store refers to it */
+    /* first the checkpoint of the best epoch must be written, since the store refers to it */
     if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best));
     MST_TRY(mst_checkpoint_manager_wait(manager));
     MST_TRY(version_of(store, &manager->saved_version));
@@ -483,7 +483,7 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training. Other tasks may have parts of the state. If these parts cannot be collected
+/* Saves the state of a model in training, with the parts that other tasks have. If these parts cannot be collected
  * after this step, nothing is saved, and the previous checkpoint stays the last one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
@@ -518,15 +518,15 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_trainer *trainer = state->model->trainer;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
-    /* saves even if it is not time: those that keep the state are about to leave */
+    /* saves even if no save is due: a task that keeps state is about to leave */
     if (MST_COOPERATION_SAYS(trainer, must_save, trainer)) m->due = true;
     if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
     ask_ahead(m, state);
     return MST_OK;
 }
 
-/* Saves the last whole state when training with servers ends, unless the last checkpoint has it. By then a server may
- * be gone, or the workers may have stopped in the middle of a step. */
+/* Saves the last complete state when training with parameter servers has been cut short, unless the last checkpoint has
+ * it. A server may be gone by then, or the workers may have stopped in the middle of a step. */
 static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
     mst_store *store = mst_model_store(model);
     mst_tensor *step;
@@ -539,8 +539,8 @@ static mst_status save_rest(mst_checkpoint_manager *m, mst_model *model) {
 }
 
 /* Saves the state at the end of training, unless the last checkpoint has it. A training that has failed may have
- * damaged its state, so the last good checkpoint stays the newest. If only another task was lost, the state is saved
- * too. */
+ * damaged its state, so nothing is saved then, and the last good checkpoint stays the newest; except if the training
+ * has failed only because another task was lost. */
 static mst_status end(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     uint64_t version;

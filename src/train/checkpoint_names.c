@@ -8,9 +8,8 @@
 
 #include "rule/accumulate.h"
 
-/* A slot is named SLOT in the store and FILE in the file. A row fits if the variable also has the slot WITH, and has no
- * slot WITHOUT. WITH and WITHOUT are given by their names in the store and in the file. The first row that fits is
- * used. */
+/* A slot is named `slot` in the store and `file` in the file. A row fits if the variable also has the slot `with`, and
+ * does not have the slot `without` (if these are given). The first row that fits is used. */
 static const struct row {
     const char *slot, *file, *with[2], *without[2]; /* [0]: in the store, [1]: in the file */
 } rows[] = {
@@ -78,8 +77,8 @@ static bool file_has(mst_checkpoint_has has, const void *file, const char *base,
     return has(file, name);
 }
 
-/* Whether PART is the name of a value that only TensorFlow has. Such values are not read: they follow from global_step,
- * or nobody needs them. */
+/* Whether PART is the name of a value that only TensorFlow has. It is not read: it follows from global_step, or is not
+ * needed. */
 static bool is_unused(const char *part) {
     return strcmp(part, "beta1_power") == 0 || strcmp(part, "beta2_power") == 0 || strcmp(part, "save_counter") == 0;
 }

@@ -1,3 +1,4 @@
+/* The table of a task that trains alone, and the choice of the table for a trainer. */
 #include "train/cooperation.h"
 
 #include "task/task.h"

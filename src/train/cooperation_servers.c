@@ -36,9 +36,9 @@ static mst_status servers_share(mst_trainer *trainer) {
     return MST_OK;
 }
 
-/* The rules of a training with parameter servers. In synchronous training without backup workers, all workers are at
- * the same step, and the servers make one update of all their gradients. The callbacks of each worker then decide when
- * training ends, all with the same result. Otherwise only the chief's callbacks decide. */
+/* The rules of a training with parameter servers. In synchronous training without backup workers, each update uses the
+ * gradients of all workers, so all workers are at the same step. The callbacks of each worker then decide when training
+ * ends, all with the same result. Otherwise only the chief's callbacks decide. */
 static mst_cooperation_rules servers_rules(const mst_trainer *trainer) {
     const int aggregate = trainer->strategy.replicas_to_aggregate;
     const bool in_step =
@@ -59,9 +59,9 @@ static mst_status servers_build(mst_trainer *trainer, bool training) {
 
 /* ---- joining ---- */
 
-/* Waits until the servers are there and have values. If they had none, they get those of the chief's store. The store
- * then has the values of the servers. POSITION: where this worker begins; on return where it goes on. *MOVED: whether
- * the two differ. */
+/* Waits until the servers are connected and have values, and copies the values to the store. Servers without values get
+ * the values of the chief's store. POSITION: where this worker begins; on return where it goes on. *MOVED: whether the
+ * two differ. */
 static mst_status join_servers(const mst_fit_run *run, mst_position *position, bool *moved) {
     mst_trainer *trainer = run->trainer;
     mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
@@ -113,8 +113,8 @@ static mst_status join_at_position(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* The servers have the chief's number of shards. A worker that has another one joins once more, with its new part of
- * the shards. */
+/* Joins the servers, which have the chief's number of shards. A worker with another number changes to the chief's, and
+ * joins once more with its new part of the shards. */
 static mst_status servers_join(mst_fit_run *run) {
     const int before = run->trainer->strategy.num_shards;
     MST_TRY(mst_fit_find_position(run));
@@ -125,8 +125,8 @@ static mst_status servers_join(mst_fit_run *run) {
 
 /* ---- the learning rate ---- */
 
-/* Reads the rate of the servers, whose updates have no schedule. A server may have lost its values. That is no error
- * here: the next request notices it too, and handles the error. */
+/* Reads the rate of the servers, whose updates have no schedule. It is no error here if a server has lost its values:
+ * the next request fails too, and its error is handled. */
 static mst_status servers_read_rate(mst_fit_run *run) {
     const mst_trainer *trainer = run->trainer;
     float is = (float)trainer->optimizer.learning_rate;
@@ -152,7 +152,8 @@ static mst_status servers_set_rate(mst_fit_run *run) {
 
 /* ---- the state of the servers ---- */
 
-/* Sets the sums of an epoch, which the servers have sent, to 0 if that epoch has ended, as in one process. */
+/* Sets the sums of an epoch, which the servers have sent, to 0 if that epoch has ended, as training in one process
+ * does. */
 static mst_status end_sums(mst_trainer *trainer) {
     mst_position position;
     if (!trainer->rules.in_step) return MST_OK;
@@ -160,7 +161,7 @@ static mst_status end_sums(mst_trainer *trainer) {
     return position.batch == 0 ? mst_position_clear_sums(trainer) : MST_OK;
 }
 
-/* Brings everything that the servers keep to the store, slots too. */
+/* Copies all state of the servers to the store, including slots. */
 static mst_status collect_state(mst_trainer *trainer) {
     MST_TRY(mst_ps_client_collect(client_of(trainer)));
     return end_sums(trainer);
@@ -201,9 +202,9 @@ static mst_status servers_staleness(mst_trainer *trainer, mst_tensor **counts) {
 
 /* ---- epochs and steps ---- */
 
-/* Before the first epoch callbacks may have set a rate: gives it to the servers. The chief keeps the state with that
- * rate, so that a server that is started again begins with it. Rates that are set later need not be kept: when steps
- * are repeated, the callbacks set them again. */
+/* Sends the servers a rate that callbacks have set before the first epoch. The chief then keeps the state with that
+ * rate, so that a server that is started again begins with it. Rates that are set later need not be kept at once: when
+ * steps are repeated, the callbacks set them again. */
 static mst_status servers_begin_epoch(mst_fit_run *run) {
     if (!run->brings_rate) return MST_OK;
     MST_TRY(send_rate(run));
@@ -213,17 +214,19 @@ static mst_status servers_begin_epoch(mst_fit_run *run) {
     return MST_OK;
 }
 
-/* A worker that has no rows of the batch still takes part if the others wait for its gradients. */
+/* A worker that has no rows of the batch still takes part in synchronous training: the others wait for its
+ * gradients. */
 static bool servers_takes_part(const mst_fit_run *run, int64_t size) {
     return run->trainer->train.strategy.synchronous || mst_fit_rows_here(run, size) > 0;
 }
 
-/* Gives the variables the values that came last again: collect_state() may have brought newer ones. */
+/* Sets the variables back to the last values of a step: collect_state() may have overwritten them with newer ones. */
 static mst_status servers_before_evaluation(mst_trainer *trainer) {
     return mst_ps_client_use_values(client_of(trainer));
 }
 
-/* Gives the step the values that came last, and memory for its gradients from which they are sent without a copy. */
+/* Sets the variables to the last values of a step, and places the step's gradients in memory from which they are sent
+ * without a copy. */
 static mst_status servers_before_step(mst_fit_run *run) {
     MST_TRY(mst_ps_client_use_values(client_of(run->trainer)));
     return mst_ps_client_place_gradients(client_of(run->trainer), run->trainer->train.gradient);
@@ -252,8 +255,8 @@ static mst_status servers_after_epoch_end(mst_fit_run *run) {
 
 /* ---- the end ---- */
 
-/* Brings the moving averages, if there are any, to the store of this worker, after all have made their last step. The
- * chief already has them, with the whole state of the servers. */
+/* Copies the moving averages, if there are any, to the store of this worker, after all workers have made their last
+ * step. The chief already has them, with the whole state of the servers. */
 static mst_status take_averages(mst_trainer *trainer) {
     return trainer->optimizer.ema_decay <= 0 || is_chief(trainer) ? MST_OK : collect_state(trainer);
 }
@@ -277,8 +280,8 @@ static mst_status servers_finish(mst_fit_run *run) {
 
 /* ---- losses ---- */
 
-/* Joins the servers again after one was started again: all workers go on from the state that the chief has kept.
- * Callbacks that have ended the training will end it again. */
+/* Joins the servers again after one of them was started again: all workers go on from the state that the chief has
+ * kept. Callbacks that have ended the training will end it again. */
 static mst_status return_to_servers(mst_fit_run *run) {
     mst_position now;
     MST_TRY(join_at_position(run));
@@ -290,8 +293,8 @@ static mst_status return_to_servers(mst_fit_run *run) {
     return mst_fit_store_position(run, NULL);
 }
 
-/* Goes on after a failure with STATUS if a server was started again. A worker that its callbacks have stopped still
- * waits for the others. */
+/* Goes on after a failure with STATUS if a server was started again. A worker whose callbacks have ended its training
+ * still waits for the others. */
 static mst_status servers_recover(mst_fit_run *run, mst_status status) {
     const mst_ps_client *client = client_of(run->trainer);
     if (mst_ps_client_must_join(client)) status = return_to_servers(run);

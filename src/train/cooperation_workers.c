@@ -18,8 +18,7 @@ static void take_window(mst_strategy *strategy, const mst_task_group *group) {
     strategy->num_shards_here = window.count;
 }
 
-/* Chooses this worker's part of sharded state. The parts are cut once, for the workers that are there from the
- * beginning. */
+/* Chooses this worker's part of sharded state. The parts are cut once, for the workers with which the job begins. */
 static mst_status take_part(mst_strategy *strategy, const mst_task *task, const mst_task_group *group) {
     if (mst_task_elastic_min(task))
         return MST_FAIL(MST_INVALID, "compile: sharded_state needs a fixed number of workers: leave out elastic_min");
@@ -56,8 +55,8 @@ static mst_status workers_build(mst_trainer *trainer, bool training) {
     return mst_sharded_declare(trainer);
 }
 
-/* Gives this task its new part of the shards, in a new graph, if the workers that train have changed since the trainer
- * was made, or if the state of these workers is of a training with another number of shards. */
+/* Builds a new graph with this task's new part of the shards, if the workers that train have changed since the trainer
+ * was made, or if the state of these workers comes from a training with another number of shards. */
 static mst_status share_anew(mst_trainer *trainer) {
     mst_strategy *strategy = &trainer->strategy;
     mst_task *task = trainer->options.task;
@@ -77,8 +76,8 @@ static mst_status share_anew(mst_trainer *trainer) {
 
 /* ---- joining ---- */
 
-/* Waits until all workers are there with the same program, options and data, and have one state. The position must be
- * read again after it. Does nothing if they have already come together. */
+/* Waits until all workers have joined with the same program, options and data, and have the same state. The caller must
+ * then read the position again. Does nothing if they have already come together. */
 static mst_status come_together(mst_fit_run *run, mst_task_joined *joined) {
     mst_trainer *trainer = run->trainer;
     mst_task *task = trainer->options.task;
@@ -101,7 +100,7 @@ static mst_status come_together(mst_fit_run *run, mst_task_joined *joined) {
     return share_anew(trainer);
 }
 
-/* Joins the other workers. A training that a callback has ended, and that is resumed now, goes on. */
+/* Joins the other workers. A training that a callback has ended earlier, and that is resumed now, goes on. */
 static mst_status workers_join(mst_fit_run *run) {
     mst_task_joined joined;
     if (run->options->resume) mst_task_goes_on(run->trainer->options.task);
@@ -113,8 +112,8 @@ static mst_status workers_join(mst_fit_run *run) {
 
 /* ---- epochs and steps ---- */
 
-/* With sharded state: keeps the state to which all go back if a worker is lost. If training stops, nothing is kept: the
- * epoch only ends here, as it has already ended on the other workers. */
+/* With sharded state: keeps the state to which all workers go back if one is lost. Nothing is kept if training stops:
+ * this worker then only ends the epoch, which has already ended on the other workers. */
 static mst_status workers_begin_epoch(mst_fit_run *run) {
     if (run->state.stop) return MST_OK;
     if (!run->collected) MST_TRY(mst_sharded_collect(run->trainer));
@@ -122,8 +121,8 @@ static mst_status workers_begin_epoch(mst_fit_run *run) {
     return mst_sharded_keep(run->trainer);
 }
 
-/* MST_UNAVAILABLE if the workers must come together again. Elastic workers need this check: the steps of a worker that
- * trains alone wait for nobody, and so do not notice it. */
+/* MST_UNAVAILABLE if the workers must come together again. Elastic workers need this check: a worker that trains alone
+ * exchanges no messages in its steps, which therefore do not fail when another worker joins. */
 static mst_status workers_before_step(mst_fit_run *run) {
     const mst_task *task = run->trainer->options.task;
     return mst_task_elastic_min(task) ? mst_group_check(mst_task_shards(task)) : MST_OK;
@@ -147,8 +146,8 @@ static mst_status workers_before_epoch_end(mst_fit_run *run) {
 
 /* ---- the end ---- */
 
-/* Whether a stop here ends the training on all workers. A process that is asked to end does not end the training: it
- * counts as lost, and the others wait for it. */
+/* Whether a stop on this worker ends the training on all workers. False for a process that is asked to end: it counts
+ * as lost, and the others wait for its replacement. */
 static bool workers_stop_together(const mst_trainer *trainer) {
     return !mst_task_must_end(trainer->options.task);
 }
@@ -157,8 +156,8 @@ static bool are_stopped(const mst_fit_run *run) {
     return mst_task_is_stopped(run->trainer->options.task, run->first_number);
 }
 
-/* Sets the stop if another worker has ended the training. This also reaches a worker that only begins now, because it
- * has come back or was slower than the others. */
+/* Sets state.stop if another worker has ended the training. This includes a worker that only begins now, because it has
+ * come back or was slower than the others. */
 static void workers_take_stop(mst_fit_run *run) {
     if (are_stopped(run)) run->told_to_stop = run->state.stop = true;
 }
@@ -175,16 +174,16 @@ static bool workers_is_lost(const mst_trainer *trainer, mst_status status) {
     return status == MST_UNAVAILABLE && !mst_task_is_joined(trainer->options.task);
 }
 
-/* Turns STATUS, from coming together after a loss, into the status of the fit. If training ends here: sets
- * run->state.stop, and returns MST_OK. */
+/* STATUS is the error of coming together after a loss. Returns the status of the fit: MST_OK, with run->state.stop, if
+ * training ends here without an error. */
 static mst_status after_loss(mst_fit_run *run, mst_status status) {
     /* this process must end: the fit ends as if a callback had asked for it */
     if (status == MST_CANCELLED) run->state.stop = true;
     return run->state.stop ? MST_OK : status;
 }
 
-/* Goes back to the state that the chief has kept, on all workers: one was lost, and its part of sharded state with it.
- * If the chief itself was lost, that is the state that its new process has restored. */
+/* Goes back to the state that the chief has kept, on all workers: a worker was lost, and its part of sharded state with
+ * it. If the chief itself was lost, they go back to the state that its new process has restored. */
 static mst_status go_back(mst_fit_run *run) {
     mst_task_joined joined;
     if (are_stopped(run))
@@ -217,7 +216,7 @@ static mst_status workers_recover(mst_fit_run *run, mst_status status) {
     run->state.step = run->position.step;
     const int64_t epoch = run->position.epoch - run->position.first_epoch;
     if (run->in_epoch && epoch > run->state.epoch) {
-        run->state.epoch = epoch - 1; /* not that of before the loss, if the others have gone on without this worker */
+        run->state.epoch = epoch - 1; /* may be a later epoch than before the loss, if the others have gone on */
         MST_TRY(mst_fit_tell_ended_epoch(run));
     }
     /* whether a callback here has ended the training within an epoch */
@@ -233,8 +232,8 @@ static void workers_want(mst_trainer *trainer) {
     if (trainer->rules.cuts_slots) mst_sharded_want(trainer);
 }
 
-/* Brings the whole state to the store, if the workers have given their parts after this step. If not, asks them to give
- * them after the next one. */
+/* The store has the whole state if the chief has collected the workers' parts after this step. If not, asks for them
+ * after the next step, and sets *MAY_SAVE to false. */
 static mst_status workers_collect(mst_trainer *trainer, bool *may_save) {
     *may_save = !trainer->rules.cuts_slots || mst_store_has_wholes(trainer->model->store);
     if (!*may_save) mst_sharded_want(trainer);

@@ -3,9 +3,9 @@
  *      epoch,loss,accuracy,val_loss,val_accuracy,learning_rate,seconds
  *      0,0.58,0.79,0.44,0.84,0.001,1.25
  *
- * The file is written when the first epoch ends, under a temporary name at first. It then has its head and, if training
- * was resumed, the rows of the epochs before. Each further epoch appends a line. If a crash has cut a line off, the
- * line is removed when training goes on. */
+ * When the first epoch ends, the file is written under a temporary name and then renamed. It has the line of column
+ * names and, if training was resumed, the rows of earlier epochs. Each further epoch appends a line. A line that a
+ * crash has cut off is removed when training is resumed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +60,8 @@ static void read_seconds(const char *line, const char *end, double *seconds) {
     if (!mst_number_parse_f64(number, seconds)) *seconds = 0;
 }
 
-/* Copies the rows of TEXT before EPOCH, whole lines only, to OUT. *SECONDS: the time in the last of them. */
+/* Copies the rows of TEXT for epochs before EPOCH, complete lines only, to OUT. *SECONDS: the time in the last of
+ * them. */
 static void keep_rows(const char *text, int64_t epoch, FILE *out, double *seconds) {
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         char *after;
@@ -78,7 +79,7 @@ static mst_status check_head(const mst_csv_logger *c, const char *have, const ch
                     (int)size, have, (int)strcspn(want, "\n"), want);
 }
 
-/* Copies the rows that the file has of epochs before STATE to OUT. The file must begin with HEAD. */
+/* Copies the file's rows for epochs before the epoch of STATE to OUT. The file must begin with HEAD. */
 static mst_status keep_before(mst_csv_logger *c, const mst_train_state *state, const char *head, FILE *out) {
     void *data;
     size_t size;
@@ -133,7 +134,8 @@ static mst_status train_begin(void *context, mst_train_state *state) {
     return mst_file_check(c->path);
 }
 
-/* The head is written with the first row: before that it is not known whether there is validation. */
+/* Writes a row. The line of column names is written with the first row: before that it is not known whether there is
+ * validation. */
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_csv_logger *c = context;
     if (mst_monitor_is_cut_off(state)) return MST_OK;

@@ -20,9 +20,9 @@ static bool larger_is_better(const mst_early_stopping *e, const mst_train_state 
     return mst_monitor_larger_is_better(e->monitor, state, e->maximize);
 }
 
-/* Writes the name of the container of the best weights. These are entries of the store, so that checkpoints include
- * them. They are in a container of their own, each under the name of its weight. When training ends, they are swapped
- * with the weights; a fit that is resumed swaps them back. */
+/* Writes the name of the container of the best weights. The best weights are entries of the store, so that checkpoints
+ * include them; each has the name of its weight. When training ends, they are swapped with the weights; a fit that is
+ * resumed swaps them back. */
 static void container_of(const mst_early_stopping *e, char container[CONTAINER_SIZE]) {
     snprintf(container, CONTAINER_SIZE, "%s/%s/best", who, mst_monitor_name(e->monitor));
 }
@@ -62,8 +62,8 @@ static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
 }
 
-/* Swaps the weights and the best ones. STEP is stored with them: the step at which the model got the best weights; 0 if
- * it has its own again. */
+/* Swaps the weights and the best ones, and stores STEP: the step at which the model got the best weights; 0: the model
+ * has its last weights again. */
 static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, int64_t step) {
     MST_TRY(move_weights(e, store, true));
     return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
@@ -73,7 +73,8 @@ static bool has_waited(const mst_early_stopping *e) {
     return e->waited > 0 && e->waited >= e->patience;
 }
 
-/* A fit that is resumed after its first epoch goes on from the kept state, even if this callback had stopped it. */
+/* A fit that is resumed after its first epoch goes on from the kept state. If this callback had stopped it, it stops
+ * again. */
 static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
     double best_epoch = 0, waited = 0, has_weights = 0, counted = 0;
@@ -124,8 +125,9 @@ static mst_status early_begin(void *context, mst_train_state *state) {
     return state->epoch > 0 ? go_on(e, state) : MST_OK;
 }
 
-/* Training goes on with the weights that it ended with, not with the best ones. But a fit without this callback may
- * have trained the best weights since. Then training goes on with those, since the kept weights are too old. */
+/* Before the first epoch, swaps the best weights back: training goes on with the weights with which it has ended. But
+ * if a fit without this callback has trained the best weights further, training goes on with these, and the kept
+ * weights, which are too old, are removed. */
 static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);
@@ -165,8 +167,8 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     return keep_numbers(e, store);
 }
 
-/* Puts the best weights back at the end, if that was asked for. A worker may have got the state of another one that has
- * already done so. */
+/* Puts the best weights back at the end, if the options say so. It does nothing if this worker got the state of another
+ * worker on which this has already been done. */
 static mst_status early_end(void *context, mst_train_state *state) {
     const mst_early_stopping *e = context;
     double restored = 0;
@@ -188,7 +190,7 @@ static void stopping_settings(const void *context, char *text, size_t size) {
 
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
     if (MST_IS_NULL(state)) return (mst_callback){0};
-    /* if the next fit fails early, its end comes without its beginning */
+    /* reset here: if the next fit fails early, train_end is called without train_begin */
     state->has_best_weights = state->has_trained = false;
     return (mst_callback){.context = state,
                           .train_begin = early_begin,

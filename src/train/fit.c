@@ -4,14 +4,15 @@
  *      epoch        callbacks, batches from the position on, validation, history, callbacks
  *      step         run, read its results, check that the loss is finite, callbacks
  *
- * The place of training (epoch, batch, running sums) is state of the store, and the step itself counts it (position.c).
- * A fit can therefore be resumed from a checkpoint of any step, and the sums of the epoch go on. At the end of an epoch
- * the position moves to the next one after the callbacks. A fit that is resumed from a state before that ends the epoch
- * again. Each callback's train_end is called even if training failed.
+ * The position of training (epoch, batch, running sums) is state in the store, and is counted by the step itself
+ * (position.c). A fit can therefore be resumed from a checkpoint of any step, and the sums of the epoch go on. At the
+ * end of an epoch the position moves to the next epoch only after the callbacks. A fit that is resumed from a state
+ * before that calls them again. Each callback's train_end is called even if training failed.
  *
- * In a cluster a step happens on all workers or on none. A worker that was cut off before it knew of a step gets the
- * state of the others (recover). The others may have ended the epoch by then. The callbacks here are then given the
- * epoch's row in that state (ended_epoch.h). Each worker's callbacks therefore see each epoch end once. */
+ * In a cluster a step happens on all workers or on none. A worker that was cut off before it knew that a step happened
+ * gets the state of the others (recover). If the others have already ended the epoch, this worker's callbacks are
+ * called with the epoch's row in that state (ended_epoch.h). Each worker's callbacks therefore see each epoch end
+ * once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +45,8 @@ typedef mst_fit_run fit;
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-/* Sets a callback's new learning rate. As in Keras, it is stored as an f32, and the rounded value counts from now on. A
- * worker that comes back, and a training that is resumed, know only that value. */
+/* Sets a callback's new learning rate. As in Keras, it is rounded to f32, and the rounded value is used from now on: a
+ * worker that comes back, or a training that is resumed, only has that value. */
 static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
@@ -78,7 +79,7 @@ static mst_status call(fit *f, size_t offset) {
 #define CALL(f, name) call((f), offsetof(mst_callback, name))
 
 static mst_status bad_loss(const fit *f, double loss) {
-    if (isnan(loss)) loss = NAN; /* one kind of NaN: the sign would be printed */
+    if (isnan(loss)) loss = NAN; /* a NaN without a sign, which would be printed */
     if (!f->any_step)
         return MST_FAIL(MST_NUMERICS,
                         "the loss is %g at the first step: check the data, or run with .check_numerics of the "
@@ -127,15 +128,15 @@ static mst_status note_executables(fit *f) {
     return mst_noted_executables_step(&f->executables, f->trainer->model->store, f->resumes, warnings);
 }
 
-/* STATUS is that of runs of the session. If they have ended because `stop` of its options says so, the training ends as
- * if a callback had asked for it. */
+/* STATUS is the status of a run of the session. If the run has ended because `stop` of the session's options says so,
+ * ends the training as if a callback had asked for it. */
 static mst_status take_stop(fit *f, mst_status status) {
     const mst_session_options *o = &f->trainer->options.session;
     if (status == MST_CANCELLED && o->stop && o->stop(o->stop_context)) f->state.stop = true;
     return status;
 }
 
-/* Tells those who ask which devices train, and the memory in use there; at most once a second. */
+/* Notes in the status, which `muster top` shows, which devices train and their memory in use; at most once a second. */
 static void tell_devices(fit *f, double now) {
     if (!f->status || now < f->told_devices + 1) return;
     f->told_devices = now;
@@ -218,16 +219,16 @@ static mst_status next_batch(fit *f, mst_step_batches *batches, const mst_step_b
     return status;
 }
 
-/* A callback has stopped this worker in an epoch of unknown length. Returns whether the data must be read on, because
- * other workers need to know if the last step also ended the epoch. False for a process that must end: it counts as
- * lost. */
+/* Call it after the loop over batches. Whether one more batch must be read because a callback has stopped this worker
+ * in an epoch of unknown length: the workers must know whether the last step also ended the epoch. False for a process
+ * that must end: it counts as lost. */
 static bool must_look_behind_stop(const fit *f) {
     return f->state.stop && !f->told_to_stop && f->state.steps_per_epoch == MST_UNKNOWN_CARDINALITY &&
            (f->state.num_steps < 0 || f->state.step < f->state.num_steps) &&
            MST_COOPERATION_SAYS(f->trainer, stops_together, f->trainer);
 }
 
-/* Trains on batches until the epoch (*DONE) or the training ends. */
+/* Trains on batches until the epoch ends (*DONE is true), or the training ends. */
 static mst_status run_batches(fit *f, mst_step_batches *batches, bool *done) {
     const mst_train_state *s = &f->state;
     *done = s->step_in_epoch == s->steps_per_epoch;
@@ -238,7 +239,7 @@ static mst_status run_batches(fit *f, mst_step_batches *batches, bool *done) {
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     if (!*done && must_look_behind_stop(f)) {
-        const mst_step_batch *batch; /* an error of reading it fails only a training that goes on */
+        const mst_step_batch *batch; /* an error of reading it is ignored, since training ends here */
         if (next_batch(f, batches, &batch) == MST_OK) *done = !batch;
     }
     return MST_OK;
@@ -284,8 +285,8 @@ static mst_status begin_epoch(fit *f) {
     return CALL(f, epoch_begin);
 }
 
-/* Whether this fit has steps left after the state of the position or, with WHOLE, after the rest of its epoch. Workers
- * with the same state get the same answer. Each therefore knows by itself whether a callback can still end anything. */
+/* Whether this fit has steps left after the present position; with WHOLE: after the end of the present epoch. Workers
+ * with the same state get the same result, so all agree, without messages, whether a stop comes too late. */
 static bool has_steps_left(const fit *f, bool whole) {
     const mst_train_state *s = &f->state;
     if (s->num_steps >= 0 && f->options->steps > 0) return s->step < s->num_steps;
@@ -297,11 +298,11 @@ static void forget_late_stop(fit *f, bool whole) {
     if (!f->trainer->rules.counts_others && !f->told_to_stop && !has_steps_left(f, whole)) f->state.stop = false;
 }
 
-/* Ends the epoch. WHOLE: the next one begins; otherwise training ends within this one. */
+/* Ends the epoch. WHOLE: all its batches are done; otherwise training ends within the epoch. */
 static mst_status end_epoch(fit *f, bool whole) {
     double paused = mst_clock_seconds();
     forget_late_stop(f, whole);
-    /* not after a stop: a worker may stop alone, but a comparison needs all workers */
+    /* not after a stop, since a worker may stop alone, and a comparison needs all workers */
     if (f->options->check_replicas == MST_CHECK_EACH_EPOCH && !f->state.stop)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     MST_TRY(validate(f));
@@ -340,7 +341,7 @@ mst_status mst_fit_tell_ended_epoch(fit *f) {
 static bool is_done(const fit *f) {
     const mst_train_state *s = &f->state;
     if (s->num_steps < 0 || f->options->steps == 0) return s->epoch >= s->num_epochs;
-    /* no steps are left; but if the last step was the last of its epoch, the end of that epoch is still to come */
+    /* not done if the last step was the last of its epoch, and that epoch must still be ended */
     return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
 }
 
@@ -350,21 +351,21 @@ mst_status mst_fit_take_rate(fit *f) {
     return MST_OK;
 }
 
-/* Goes on after a failure with STATUS, if its reason is that other workers were lost. Otherwise returns the error with
- * which the fit ends. */
+/* Handles a failure with STATUS. MST_OK if the fit goes on, since the failure only means that other tasks were lost, or
+ * if state.stop is set; otherwise the error with which the fit ends. */
 static mst_status recover(fit *f, mst_status status) {
     if (f->trainer->cooperation->recover) return f->trainer->cooperation->recover(f, status);
     return f->state.stop ? MST_OK : status;
 }
 
-/* Whether the epoch must end here too, because another worker's callback has ended the training within it. IN_EPOCH:
- * the callbacks have seen it begin. */
+/* Whether this worker must still end the epoch, because another worker's callback has ended the training within it.
+ * IN_EPOCH: this worker's callbacks have seen the epoch begin. */
 static bool must_end_epoch(const fit *f, bool in_epoch) {
     return f->told_to_stop && in_epoch && f->position.batch > 0;
 }
 
-/* Runs epochs until the training ends. Callbacks see the end of each epoch that they have seen begin. This holds even
- * if this worker got the last step of the epoch with the state of the others. */
+/* Runs epochs until the training ends. Callbacks see the end of each epoch that they have seen begin, even if this
+ * worker has not made the last step of the epoch, but got it with the state of the other workers. */
 static mst_status run_epochs(fit *f) {
     /* true in a process started again within an epoch: callbacks of the earlier one have seen it begin */
     bool in_epoch = f->returns && f->position.batch > 0;
@@ -376,15 +377,14 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
-/* A callback has ended the training, on this worker or on others too. Makes it end on all workers after the same
- * step. */
+/* If a callback of this worker has ended the training, ends it on all workers after the same step. */
 static mst_status stop_together(fit *f) {
     forget_late_stop(f, false);
     return f->state.stop && !f->told_to_stop ? MST_COOPERATE(f->trainer, stop, f) : MST_OK;
 }
 
-/* Trains until all workers have made their last step. While others still make steps, tasks may be lost, and with them
- * steps of this worker, which it then repeats. */
+/* Trains until all workers have made their last step. Until then tasks may be lost, and this worker may have to repeat
+ * steps. */
 static mst_status run_until_all_finish(fit *f) {
     for (;;) {
         MST_TRY(run_epochs(f));
@@ -413,8 +413,8 @@ static mst_status run_training(fit *f) {
     return run_until_all_finish(f);
 }
 
-/* Calls train_end of every callback, even if training has failed, since callbacks free their memory there. The first
- * error is kept. A callback that asks for a stop now is too late. */
+/* Calls train_end of every callback, even if training has failed, since callbacks free their memory there. Returns the
+ * first error. A callback that asks for a stop now is ignored. */
 static mst_status end_training(fit *f, mst_status status) {
     const bool stopped = f->state.stop;
     mst_failure first;
@@ -430,7 +430,7 @@ static mst_status end_training(fit *f, mst_status status) {
     return mst_failure_restore(&first);
 }
 
-/* Makes the batches of the data, which are shuffled unless they come in batches. */
+/* Makes the batches of the data. Rows are shuffled, unless the data is already batched. */
 static mst_status prepare_data(fit *f) {
     const mst_fit_options *o = f->options;
     mst_dataset *data = mst_dataset_retain(f->train);
@@ -468,8 +468,8 @@ mst_status mst_fit_find_position(fit *f) {
     return MST_OK;
 }
 
-/* Callbacks here may not have seen the end of the epoch before the position. If so, sets the state to that end:
- * training goes on by calling the callbacks for it. */
+/* If this worker comes back at the beginning of an epoch, its callbacks may not have seen the end of the epoch before.
+ * Then sets the state to that end: training begins with calling the callbacks for it. */
 static mst_status prepare_to_tell(fit *f) {
     const mst_position *p = &f->position;
     if (!f->returns || p->batch > 0 || p->epoch == p->first_epoch) return MST_OK;
@@ -579,8 +579,8 @@ static mst_status check_split(const fit *f) {
     return MST_OK;
 }
 
-/* Splits the data into parts for training and validation. A fit that is resumed has the seed of its beginning, and thus
- * the same parts. All workers have the same seed. */
+/* Splits the data into parts for training and validation. A resumed fit has the seed of the fit that it resumes, and
+ * therefore the same parts. All workers have the same seed. */
 static mst_status split_data(fit *f) {
     const mst_fit_options *o = f->options;
     mst_dataset *data = (mst_dataset *)(uintptr_t)o->data;

@@ -1,10 +1,10 @@
 /* mst_generate: text token by token.
  *
- * The model is built in a graph of its own for a few tokens at a time (mst_layer_steps): once for one token, and once
- * for CHUNK of them, for the prompt. The keys and values of attention are kept in variables. These are in the model's
- * store, from which the weights are read, in a container of their own that is emptied at the end. If the last tokens of
- * the prompt do not fill a chunk, tokens without a meaning follow. What is kept of them is not read, and written over
- * by the tokens that come in their places. */
+ * The model is built in a separate graph for a few tokens at a time (mst_layer_steps): once for one token, and once for
+ * CHUNK tokens, for the prompt. The keys and values of attention (the KV cache) are variables. They are in the model's
+ * store, which has the weights, in a separate container that is emptied at the end. If the last tokens of the prompt do
+ * not fill a chunk, the chunk is padded. The cached keys and values of the padding are not read, and are overwritten by
+ * the next tokens. */
 #include "muster/generate.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ typedef struct part {
     int64_t num_tokens;
     mst_value fed[2]; /* tokens [1, num_tokens], and the number of the first, a scalar */
     mst_value logits; /* [1, num_tokens, vocabulary] */
-    mst_value kept;   /* the writes of the caches */
+    mst_value kept;   /* node that writes to all caches */
     mst_tensor *tokens, *first, *output;
 } part;
 
@@ -41,21 +41,21 @@ typedef struct generator {
     mst_model *model;
     mst_generate_options o;
     int64_t positions, vocabulary;
-    int64_t drawn; /* tokens that may be drawn are below it */
+    int64_t drawn; /* only tokens below this number may be drawn */
     mst_graph *graph;
     mst_session *session;
-    mst_value *cache, *write; /* of the part that is being built */
+    mst_value *cache, *write; /* the caches, and the writes to them of the part that is being built */
     int64_t num_caches, cache_capacity, write_capacity;
     int64_t next_cache, num_writes;
     mst_value place; /* i32, [4]: where the part's first step is in a cache */
     part one, chunk;
-    int64_t begin, done; /* the first token of the text that is kept, and how many are */
+    int64_t begin, done; /* the caches have the keys and values of tokens begin to begin + done - 1 of the text */
     mst_candidate *candidates;
 } generator;
 
 /* ---- the graph ---- */
 
-/* The next cache of the part that is being built; the first part makes them. */
+/* The next cache for the part that is being built. The first part makes the caches, and the second uses the same. */
 static mst_value next_cache(void *context, mst_shape shape, mst_dtype dtype) {
     generator *g = context;
     char name[NAME];
@@ -124,7 +124,7 @@ static mst_status build(generator *g) {
 
 /* ---- steps ---- */
 
-/* Runs PART for COUNT tokens after those that are kept. Its output is computed if WANTS_LOGITS. */
+/* Runs P for the COUNT tokens that follow the cached ones. Its logits are computed only if WANTS_LOGITS. */
 static mst_status run_part(generator *g, part *p, const int32_t *tokens, int64_t count, bool wants_logits) {
     int32_t *to = mst_tensor_data(p->tokens);
     const mst_feed feeds[] = {{.value = p->fed[0], .tensor = p->tokens}, {.value = p->fed[1], .tensor = p->first}};
@@ -138,7 +138,8 @@ static mst_status run_part(generator *g, part *p, const int32_t *tokens, int64_t
     return status;
 }
 
-/* Computes the tokens of TEXT that are not kept yet. *LOGITS becomes those after the last. */
+/* Runs the model on the tokens of TEXT that are not cached yet. *LOGITS: the logits after the last token. If TEXT is
+ * longer than the caches, about the last half of it is computed anew. */
 static mst_status catch_up(generator *g, const mst_token_ids *text, const float **logits) {
     if (text->count - g->begin > g->positions) {
         g->begin = text->count - (g->positions > 1 ? g->positions / 2 : 1);
@@ -160,7 +161,7 @@ static bool is_end(const mst_generate_options *o, int32_t token) {
     return false;
 }
 
-/* Writes on after TEXT, and appends each new token to OUT too. */
+/* Generates tokens after TEXT, and appends each new token to TEXT and to OUT. */
 static mst_status write_on(generator *g, mst_token_ids *text, mst_token_ids *out) {
     const double began = mst_clock_seconds();
     for (int64_t i = 0; i < g->o.max_tokens; i++) {
@@ -202,7 +203,7 @@ static mst_status check_prompt(const generator *g, const int32_t *prompt, int64_
     return MST_OK;
 }
 
-/* Takes the model's form; it must be one of a language model. */
+/* Sets the model of G. MODEL must take tokens [n, positions], with a known number of positions. */
 static mst_status take_model(mst_model *model, generator *g) {
     MST_TRY(mst_model_check(model));
     const mst_model_input *input = model->input;

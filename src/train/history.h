@@ -4,7 +4,7 @@
 
 #include "muster/train.h"
 
-/** Appends the epoch that has just ended; the columns are made with the first one. */
+/** Appends a row for the epoch that has just ended; the first call makes the columns. */
 MST_CHECKED mst_status mst_history_append(mst_history *history, const mst_train_state *state);
 
 #endif

@@ -13,8 +13,8 @@ static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
-/* Workers compare the settings of callbacks. The schedule is a function of the program, which cannot be compared: they
- * only compare that there is one. */
+/* The settings of callbacks, which workers compare. The schedule is a function, which cannot be compared, so the text
+ * only says that there is one. */
 static void schedule_settings(const void *context, char *text, size_t size) {
     (void)context;
     snprintf(text, size, "learning_rate_callback");

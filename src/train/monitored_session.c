@@ -1,12 +1,12 @@
-/* Monitored sessions: a loop around mst_session_run.
+/* Monitored sessions: a loop around mst_session_run that repeats a run after a task was lost, and saves checkpoints.
  *
- *      run:      the run -> due: save, summaries, rate          chief only
- *                 | MST_UNAVAILABLE
- *                 v
- *      make_ready: ask until all variables have values; the chief gives them values
- *                 |
- *                 v
- *      global_step has not risen: the run again; else it counts as made
+ *      run -> if due: checkpoint, summaries, rate (chief only)
+ *       | MST_UNAVAILABLE
+ *       v
+ *      wait until all variables have values; the chief gives them values
+ *       |
+ *       v
+ *      if global_step has not risen: the run again; else the run has been made
  */
 #include "muster/monitored_session.h"
 
@@ -121,8 +121,8 @@ static mst_status give_values(mst_monitored_session *s, int missing) {
     return MST_OK;
 }
 
-/* Looks whether all variables have values (*READY), and gives them values if this client may. Otherwise WHY says what
- * the session waits for. */
+/* Checks whether all variables have values (*READY). If not, gives them values if this client may; otherwise WHY says
+ * for what the session waits. */
 static mst_status try_ready(mst_monitored_session *s, bool *ready, char *why, size_t size) {
     const char *first;
     int missing;
@@ -164,9 +164,8 @@ static mst_status make_ready(mst_monitored_session *s) {
     }
 }
 
-/* Whether STATUS, the calling thread's error, is due to the loss of a task. If a task is started again between two
- * runs, no run notices that it was away. But its variables have no values then, and the next run fails with
- * MST_INVALID. */
+/* Whether STATUS, the calling thread's error, is due to the loss of a task. This includes MST_INVALID if variables have
+ * no values: if a task is started again between two runs, the next run only fails because its variables have none. */
 static bool has_lost(mst_monitored_session *s, mst_status status) {
     mst_failure failure;
     const char *first;
@@ -194,7 +193,7 @@ static mst_status recover(mst_monitored_session *s) {
     return MST_OK;
 }
 
-/* ---- what is done after a run ---- */
+/* ---- actions after a run ---- */
 
 static mst_status save(mst_monitored_session *s) {
     mst_status status;
@@ -237,7 +236,7 @@ static mst_status do_what_is_due(mst_monitored_session *s) {
 
 /* ---- a run ---- */
 
-/* How many nodes that a run of the fetches needs change global_step. Each adds 1. */
+/* Counts the nodes that change global_step among the nodes that a run of the fetches needs. Each of them adds 1. */
 static int count_increments(const mst_monitored_session *s, const mst_value *fetches, int num_fetches,
                             unsigned char *met, mst_node **stack) {
     int64_t depth = 0;
@@ -286,7 +285,7 @@ static mst_status know_fetches(mst_monitored_session *s, const mst_value *fetche
     return MST_OK;
 }
 
-/* A run. Its fetches are those of the caller, followed by the step and the summaries. */
+/* A run. Its fetches are the caller's, then global_step, then the summaries. */
 typedef struct call {
     const mst_feed *feeds;
     int num_feeds, num_fetches, num_all;
@@ -300,8 +299,8 @@ static void read_step(mst_monitored_session *s, const call *c) {
         write_summaries(s, c->output + c->num_fetches + 1, (int64_t)mst_tensor_get(c->output[c->num_fetches], 0));
 }
 
-/* Makes the run, and makes it again after a task was lost. *MADE: the run has given its outputs. After MST_INVALID the
- * run is tried once more: variables may have lost their values, and the chief may already have given them new ones. */
+/* Makes the run, and repeats it after a task was lost. *MADE: the outputs are set. After MST_INVALID the run is tried
+ * once more: variables may have lost their values, and the chief may already have given them new ones. */
 static mst_status run_until_made(mst_monitored_session *s, const call *c, bool *made) {
     for (bool again = false;; again = true) {
         const int64_t before = atomic_load(&s->step);
@@ -366,7 +365,7 @@ mst_status mst_monitored_session_run(mst_monitored_session *session, const mst_f
     return status;
 }
 
-/* ---- the life of a session ---- */
+/* ---- opening and closing ---- */
 
 static mst_status check_monitored_options(const mst_monitored_options *o) {
     if (o->waits_for_chief && (o->checkpoint_dir || o->logdir))
@@ -408,7 +407,7 @@ static mst_status open_files(mst_monitored_session *s) {
     return MST_OK;
 }
 
-/* The writer needs the step from which it goes on. The first summary comes with the first run. */
+/* Opens the writer of summaries, which goes on from STEP. The first summary is written after the first run. */
 static mst_status open_writer(mst_monitored_session *s, int64_t step) {
     const mst_summary_options options = {.resume_step = step};
     if (!s->options.logdir) return MST_OK;

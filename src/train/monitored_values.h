@@ -6,7 +6,7 @@
 #include "muster/session.h"
 
 typedef struct mst_monitored_values {
-    mst_value *variable, *input, *assign; /**< [count]; a run of `assign` sets the variables to what is fed to
+    mst_value *variable, *input, *assign; /**< [count]; a run of `assign` sets the variables to the values fed to
                                            *   `input` */
     unsigned char *has;                   /**< [count]: has a value; set by mst_monitored_values_missing */
     int count;
@@ -18,10 +18,10 @@ typedef struct mst_monitored_values {
 /** Lists the variables of GRAPH, and adds the nodes that set them. */
 MST_CHECKED mst_status mst_monitored_values_open(mst_graph *graph, mst_monitored_values *out);
 void mst_monitored_values_free(mst_monitored_values *values);
-/** Counts the variables without a value in *MISSING; *FIRST is the name of the first one. */
+/** Sets *MISSING to the number of variables without a value, and *FIRST to the name of the first one. */
 MST_CHECKED mst_status mst_monitored_values_missing(mst_monitored_values *values, mst_session *session, int *missing,
                                                     const char **first);
-/** Copies the values of all variables at one moment between two runs. *STEP: global_step at that moment. */
+/** Copies the values of all variables to `kept`, at one moment between two runs. *STEP: global_step at that moment. */
 MST_CHECKED mst_status mst_monitored_values_keep(mst_monitored_values *values, mst_session *session, int64_t *step);
 /** Sets all variables that have a value in the copy, in one run. */
 MST_CHECKED mst_status mst_monitored_values_set(const mst_monitored_values *values, mst_session *session);

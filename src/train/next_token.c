@@ -6,10 +6,10 @@
 
 #include "base/rng.h"
 
-enum { STREAM = 0x67656e };          /* tells these numbers from others of the seed */
-enum { STEPS = 32, BINS = 32 * 32 }; /* of logits: the last bin has weights below e^-31 of the largest */
+enum { STREAM = 0x67656e };          /* random stream of this file, apart from other uses of the seed */
+enum { STEPS = 32, BINS = 32 * 32 }; /* bins per unit of logits, and in all; the last: weights < e^-31 of the most */
 
-/* The largest logit first, of equal ones the token that is first. */
+/* For qsort: larger logits first; equal logits by token. */
 static int by_logit(const void *a, const void *b) {
     const mst_candidate *x = a, *y = b;
     if (x->logit != y->logit) return x->logit > y->logit ? -1 : 1;
@@ -60,8 +60,7 @@ static mst_status find_likeliest(const float *logits, int64_t count, int32_t *ou
                     (double)logits[best]);
 }
 
-/* Turns the logits of N candidates into e to their difference from MOST, divided by the temperature. Returns the
- * sum. */
+/* Replaces the logit of each of N candidates by its weight exp((logit - MOST) / TEMPERATURE). Returns the sum. */
 static double weigh(mst_candidate *candidate, int64_t n, double most, double temperature) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -71,21 +70,22 @@ static double weigh(mst_candidate *candidate, int64_t n, double most, double tem
     return sum;
 }
 
-/* How many of the first candidates it takes until the sum of their weights is at least REACH. *PART becomes the sum. */
+/* The smallest number of first candidates whose weights add up to at least REACH; N if all are less. *PART: their
+ * sum. */
 static int64_t count_to(const mst_candidate *candidate, int64_t n, double reach, double *part) {
     int64_t kept = 0;
     for (*part = 0; kept < n && *part < reach; kept++) *part += candidate[kept].logit;
     return kept;
 }
 
-/* The bin of a logit: its distance from MOST, over the temperature, in steps of 1 / STEPS. */
+/* The bin of a logit: (MOST - logit) / TEMPERATURE in units of 1 / STEPS, at most BINS - 1. */
 static int bin_of(double logit, double most, double temperature) {
     const double distance = (most - logit) / temperature * STEPS;
     return distance < BINS - 1 ? (int)distance : BINS - 1;
 }
 
-/* Moves the likeliest candidates to the front, as many whole bins as it takes until their weights are REACH times the
- * sum of all. Returns the number of candidates moved; *SUM becomes the sum of all. */
+/* Moves the likeliest candidates to the front: whole bins, until their weights add up to at least REACH times the sum
+ * of all. Returns the number of candidates moved; *SUM becomes the sum of all weights. */
 static int64_t gather_likeliest(mst_candidate *candidate, int64_t n, double most, double temperature, double reach,
                                 double *sum) {
     double weight[BINS] = {0}, part = 0;
@@ -107,10 +107,10 @@ static int64_t gather_likeliest(mst_candidate *candidate, int64_t n, double most
     return gathered;
 }
 
-/* Sorts the likeliest of N candidates, weighs them, and returns how many it takes for TOP_P of the sum of all; *SUM
- * becomes the sum of these. The rule is that of a sort of all candidates, with the sum in sorted order. Here the sum is
- * taken in another order. The rounding of each of the two sums is at most n / 2^53 of it. If this could change what is
- * kept, all candidates are sorted. */
+/* Sorts the likeliest of N candidates, computes their weights, and returns how many of them add up to TOP_P of the sum
+ * of all; *SUM becomes the sum of these. The result must be as if all candidates were sorted, and summed in that order.
+ * To sort fewer, the sum of all is here taken in another order. The rounding error of each of the two sums is at most
+ * n / 2^53 of it. If that could change the result, all candidates are sorted. */
 static int64_t keep_top_p(const float *logits, mst_candidate *candidate, int64_t n, double most,
                           const mst_generate_options *o, double *sum) {
     const double rounding = 4 * (double)n * DBL_EPSILON;
@@ -148,7 +148,7 @@ mst_status mst_next_token(const float *logits, int64_t count, const mst_generate
     double left = mst_rng_unit_f64(word[0], word[1]) * sum;
     int64_t i = 0;
     while (i < n - 1 && (left -= candidates[i].logit) >= 0) i++;
-    while (i > 0 && candidates[i].logit == 0) i--; /* rounding has led to one that cannot be drawn */
+    while (i > 0 && candidates[i].logit == 0) i--; /* after rounding, I may be a candidate with the weight 0 */
     *out = candidates[i].token;
     return MST_OK;
 }

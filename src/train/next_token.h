@@ -1,4 +1,4 @@
-/** Which token comes next: drawn by its probability, or the likeliest. */
+/** The choice of the next token of a text: drawn by the tokens' probabilities, or the likeliest token. */
 #ifndef MUSTER_TRAIN_NEXT_TOKEN_H
 #define MUSTER_TRAIN_NEXT_TOKEN_H
 
@@ -10,9 +10,9 @@ typedef struct mst_candidate {
     int32_t token;
 } mst_candidate;
 
-/** Chooses a token by its LOGITS, [count]. OPTIONS have their defaults. NUMBER is the number of the token in the text,
- *  which with the seed decides what is drawn. CANDIDATES has room for COUNT. MST_INVALID if a logit is NaN, or none is
- *  finite. */
+/** Sets *OUT to a token, chosen by LOGITS, [count]. Defaults are filled in in OPTIONS. NUMBER counts the new tokens,
+ *  from 0: the seed and NUMBER decide which token is drawn. CANDIDATES has room for COUNT. MST_INVALID if a
+ *  logit is NaN, or no logit is finite. */
 MST_CHECKED mst_status mst_next_token(const float *logits, int64_t count, const mst_generate_options *options,
                                       uint64_t number, mst_candidate *candidates, int32_t *out);
 

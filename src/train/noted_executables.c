@@ -100,10 +100,10 @@ static bool has_compiler(const mst_used_executable *list, int count, const mst_e
     return false;
 }
 
-/* What has become of the executables from before. */
+/* A comparison of the executables from before with the present ones. */
 typedef struct comparison {
-    int in_both, others; /* those whose source was made again; of these, those with other bytes */
-    bool same_compiler;  /* one of them has the compiler of one now */
+    int in_both, others; /* number of executables with a source that is also present; of these, with other bytes */
+    bool same_compiler;  /* an executable from before has the same compiler as a present one */
 } comparison;
 
 static comparison compare_with_before(const mst_noted_executables *x, const mst_used_executable *now, int count) {
@@ -144,8 +144,8 @@ static int compare_sources(const void *a, const void *b) {
     return memcmp(&x->source, &y->source, sizeof x->source);
 }
 
-/* Adds to the COUNT executables of NOW those from before that were not made yet, if they may be. Returns the number of
- * all. */
+/* Adds to the COUNT executables of NOW the executables from before that this fit has not made yet, but may still make:
+ * they have a compiler of NOW. Sorts NOW, and returns the number of all. */
 static int add_before(const mst_noted_executables *x, mst_used_executable now[MOST], int count) {
     const int made = count;
     for (int i = 0; i < x->num_before && count < MOST; i++) {

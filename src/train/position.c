@@ -1,4 +1,4 @@
-/* How far training has come: entries of the store, which each step updates itself. */
+/* The position of training: entries of the store, which each step updates itself. */
 #include "train/position.h"
 
 #include <math.h>
@@ -16,13 +16,13 @@
 #define BATCH "fit/batch"
 #define NUMBER "fit/number"
 #define RATE "fit/learning_rate"
-/* Names of sums begin with OWN or SERVED. OWN: sums of this task over its epoch. SERVED: sums of all workers since
- * their job began. STEP_LOSS is the sum of the losses of all workers in their last step. */
+/* Names of sums begin with OWN or SERVED. OWN: sums over the epoch. SERVED: sums of asynchronous parameter servers,
+ * over all workers since their job began. STEP_LOSS is the sum of the losses of all workers in their last step. */
 #define OWN "fit/"
 #define SERVED "served/"
 #define STEP_LOSS OWN "step_loss_sum"
 
-/* The members of a position that are numbers, and their entries. */
+/* Members of a position, and the entries of the store that keep them. */
 static const struct place {
     const char *name;
     mst_state_kind kind;
@@ -95,7 +95,8 @@ static const char *folder_of(const mst_trainer *trainer) {
     return trainer->rules.counts_others && !keeps_sums_of_epoch(trainer) ? SERVED : OWN;
 }
 
-/* Appends COUNT variables to those of the step's values. Variable V rises by the sum FROM[V] that each leaf reports. */
+/* Appends COUNT variables to the variables of VALUES. Variable V rises by the reported sum number FROM[V] of each
+ * leaf. */
 static void append_variables(mst_graph *graph, mst_step_values *values, const mst_value *variable,
                              const mst_join_kind *how, const int *from, int count, int num_sums) {
     const int before = values->num_variables, each = values->num_gradients / values->num_leaves;
@@ -125,8 +126,9 @@ static void append_variables(mst_graph *graph, mst_step_values *values, const ms
     values->num_gradients = num_gradients;
 }
 
-/* Builds the sums over all workers as variables of the servers. They rise by what each leaf reports, and come back with
- * all other variables. If workers are in step, so does the sum of the losses of the step. */
+/* Builds the sums over all workers as variables of the servers. They rise by the sums that each leaf reports, and are
+ * sent to the workers with all other variables. If workers are in step, there is also the sum of the losses of a
+ * step. */
 static void build_served_sums(mst_trainer *trainer, mst_sharded_step *step) {
     enum { MOST = MST_NUM_SUMS(MST_MAX_METRICS) + 1 };
     const int num_sums = MST_NUM_SUMS(trainer->num_metrics);
@@ -232,8 +234,8 @@ static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype 
     return status;
 }
 
-/* Adds the entries that only tasks of a cluster have. They are the number of changes of the state, the rate of the
- * epoch, and the row of the epoch before. */
+/* Adds the entries that only tasks of a cluster have: the number of changes of the state, the rate of the epoch, and
+ * the row of the epoch before. */
 static mst_status add_of_cluster(mst_snapshot *changes, mst_store *store, const mst_position *position,
                                  const mst_train_state *ended) {
     int64_t number = 0;
@@ -263,7 +265,7 @@ static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
     return status;
 }
 
-/* Whether sums begin anew. Within an epoch, sums that servers keep go on. */
+/* Whether sums are set to 0: not within an epoch whose sums parameter servers keep. */
 static bool begins_sums(const mst_trainer *trainer, const mst_position *position) {
     return position->batch == 0 || !keeps_sums_of_epoch(trainer);
 }

@@ -1,5 +1,5 @@
-/* Progress as Keras users know it: a bar on a terminal, or a line for each epoch in a file. Or, like TensorFlow's
- * examples, a line every so many steps. The bar is one line that is drawn again over the previous one, at most every
+/* The progress of training: like Keras a bar on a terminal, or a line for each epoch in a file; or like TensorFlow's
+ * examples a line after a number of steps. The bar is one line that is drawn again over the previous one, at most every
  * REDRAW_SECONDS. It is cut to the width of the terminal, and spaces overwrite the rest of a longer line. */
 #include <inttypes.h>
 #include <limits.h>
@@ -30,7 +30,7 @@ struct mst_progress_state {
     int64_t every;
     bool in_epoch; /* the first line of this epoch has been printed */
     bool has_told_in_place, has_told_gradients;
-    double drawn; /* state->seconds when last drawn */
+    double drawn; /* state->seconds when the bar was last drawn */
     double epoch_began;
     double seconds_at_line;
     int64_t examples_at_line, step_at_line, examples_before; /* examples_before: of whole epochs */
@@ -79,7 +79,7 @@ static int64_t steps_of_epoch(const mst_train_state *s) {
     return ends ? left : s->steps_per_epoch;
 }
 
-/* Appends what follows the bar. */
+/* Appends the text after the bar: time, rate and values. */
 static void append_rest(line *l, const mst_progress_state *p, const mst_train_state *s, bool last) {
     double elapsed = s->seconds - p->epoch_began;
     progress_append(l, " - ");
@@ -119,7 +119,7 @@ static int columns_of(FILE *file) {
     return known ? size.ws_col : INT_MAX;
 }
 
-/* Removes what does not fit. Values are removed as a whole: half a number would be another number. */
+/* Removes values at the end until the line fits. Values are removed whole: half a number would be another number. */
 static void cut(line *l, int width) {
     while (l->used > width) {
         int end = l->used - 1;
@@ -154,8 +154,8 @@ static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool 
 }
 
 /* Prints "step 100, loss = 0.5213, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch)". The loss and the metrics
- * are means over the epoch so far. The rate is over the steps since the last line. A batch is that of one replica, as
- * in TensorFlow's example of towers. */
+ * are means over the epoch so far. The rate is over the steps since the last line. "batch" means the batch of one
+ * replica, as in TensorFlow's example of towers. */
 static void print_line(mst_progress_state *p, const mst_train_state *s) {
     int64_t examples = p->examples_before + s->examples, steps = s->step - p->step_at_line;
     double seconds = s->seconds - p->seconds_at_line;
@@ -221,7 +221,7 @@ static void break_line(mst_progress_state *p) {
     p->width_before = 0;
 }
 
-/* Says once how a mirrored strategy joins gradients. The plan that says it is there after the first step. */
+/* Says once how a mirrored strategy adds up gradients. Call it after the first step, when the plan exists. */
 static void tell_gradients(mst_progress_state *p, const mst_train_state *s) {
     char bytes[MST_BYTES_TEXT];
     if (p->has_told_gradients) return;
@@ -241,7 +241,8 @@ static void tell_gradients(mst_progress_state *p, const mst_train_state *s) {
     fflush(p->file);
 }
 
-/* Says once that a failed update can cost the variables. Which plans donate is known after the first step. */
+/* Says once that a failed update can destroy the variables, if the plan donates their memory. This is known after the
+ * first step. */
 static void tell_in_place(mst_progress_state *p, const mst_train_state *s) {
     const mst_session *session = mst_model_session(s->model);
     if (p->has_told_in_place || !session || !mst_session_updates_in_place(session)) return;
@@ -268,7 +269,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
-    /* an earlier process has begun this epoch, so this callback has not seen it begin */
+    /* if an earlier process has begun this epoch, this callback has not seen it begin */
     if (!p->in_epoch) MST_TRY(epoch_begin(context, state));
     p->in_epoch = false;
     p->examples_before += state->examples;
@@ -284,7 +285,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     if (!ferror(p->file)) return MST_OK;
     if (fileno(p->file) < 0 || !mst_file_reader_left(fileno(p->file)))
         return MST_FAIL(MST_IO, "progress cannot be written: the disk is full, or writing failed");
-    state->stop = true; /* nobody reads the output any more: training stops without an error, and keeps its weights */
+    state->stop = true; /* the output is no longer read: training stops without an error, and keeps its weights */
     return MST_OK;
 }
 

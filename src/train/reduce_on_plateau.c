@@ -1,6 +1,6 @@
-/* The callback that reduces the learning rate when the monitored value does not improve: Keras' ReduceLROnPlateau. The
- * callback keeps its state in the store. That includes the rate that it has set at the end of an epoch. A fit that is
- * resumed with a snapshot taken at that point ends the epoch once more, and sets the same rate again. */
+/* The callback that reduces the learning rate when the monitored value does not improve: Keras' ReduceLROnPlateau. Its
+ * state is in the store, including the rate that it has set at the end of an epoch. A fit that is resumed from a
+ * snapshot of that moment ends the epoch once more, and the callback sets the same rate again. */
 #include <math.h>
 #include <stdio.h>
 

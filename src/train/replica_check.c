@@ -89,8 +89,8 @@ static mst_status workers_differ(const mst_task *task, const mst_node *node, int
     return mst_error_at(node->name, NULL);
 }
 
-/* Compares weight I of all workers. The value that most of them have is taken to be right. All workers come to the same
- * result. ALL: [number of workers][number of weights]. */
+/* Compares weight I of all workers. The value that most of them have is taken to be right. All workers get the same
+ * result. ALL: the hashes, [number of workers][number of weights]. */
 static mst_status compare_weight(const mst_task *task, const weight_list *weights, const uint64_t *all, int64_t i,
                                  int64_t step) {
     const int32_t n = mst_group_size(mst_task_shards(task));

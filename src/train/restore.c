@@ -1,10 +1,10 @@
-/* Brings the entries of a file into a store.
+/* Writes the entries of a file to a store.
  *
  * Each entry of the store gets its value from the file, under its own name or under the name that a map gives for it.
- * In the map, the longest matching part of the name is used. Then come entries that only the file has. Those that are
- * state of the training are made in the store. If no model has been built, all others are made, too. A weight that is
+ * In the map, the longest matching beginning of the name is used. Of the entries that only the file has, the state of
+ * the training is added to the store; if no model has been built, all other entries are added too. A weight that is
  * missing or has another shape is an error, which is found before anything is written. All values are set in one turn
- * of the store. */
+ * of the store (store/store.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static bool wants(const restore *r, mst_state_kind kind) {
     return r->options.kinds == 0 || r->options.kinds >> kind & 1;
 }
 
-/* Whether a fit makes such entries when it begins: position and random state. They are restored even into a store in
- * which no fit has begun. */
+/* Whether entries of KIND are made by a fit when it begins: position, sums and random state. They are restored even
+ * into a store in which no fit has begun. */
 static bool belongs_to_training(mst_state_kind kind) {
     return kind == MST_STATE_CURSOR || kind == MST_STATE_RANDOM || kind == MST_STATE_METRIC;
 }
@@ -109,8 +109,8 @@ static bool is_used(const restore *r, const mst_tensor *value) {
     return false;
 }
 
-/* The value in the file for the entry NAME of KIND; NULL: there is none. If averages are wanted, a weight gets its
- * moving average, if the file has that. */
+/* The value in the file for the entry NAME of KIND; NULL: there is none. If the options ask for averages, the value of
+ * a weight is its moving average, if the file has that. */
 static mst_tensor *value_for(restore *r, const char *container, const char *name, mst_state_kind kind) {
     char average[NAME_SIZE + 32], text[NAME_SIZE];
     const char *file_name = name_in_file(r, name, text);
@@ -163,7 +163,7 @@ static mst_status choose(restore *r) {
     return MST_OK;
 }
 
-/* Makes one error of the weights that are missing, and lists those of the file that were not used. */
+/* Returns one error for all missing weights, which also lists the weights of the file that were not used. */
 static mst_status check_absent(const restore *r) {
     char *others = NULL;
     int64_t count = 0;
@@ -214,8 +214,8 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Chooses entries that only the file has. State of the training and global_step are made in the store. If no model has
- * been built yet, all others are made too, and the model will find them. */
+/* Chooses the entries that only the file has and that are added to the store: state of the training and global_step. If
+ * no model has been built yet, all other entries are added too, and the model will find them. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {
         const mst_state_info info = mst_snapshot_info(r->file, i);
@@ -277,7 +277,7 @@ mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_
     return status;
 }
 
-/* Refuses a name that is neither that of a model file nor that of a checkpoint. */
+/* Refuses a path that is neither a model file nor the prefix of a checkpoint. */
 static mst_status check_prefix(const char *path) {
     char *index;
     if (asprintf(&index, "%s.index", path) < 0) return MST_NO_MEMORY("for a path");

@@ -1,4 +1,4 @@
-/** Brings a snapshot that was read from a file into a store, by the names of its entries. */
+/** Writes a snapshot that was read from a file to a store, by the names of its entries. */
 #ifndef MUSTER_TRAIN_RESTORE_H
 #define MUSTER_TRAIN_RESTORE_H
 

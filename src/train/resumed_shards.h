@@ -1,13 +1,14 @@
-/** The number of shards of a fit that is resumed. Checkpoints have it, as an entry of the store (MST_STATE_SHARDS).
- *  Tasks get it with the state of another task. With another number, sums are added in another order, and the last
- *  digits of weights differ.
+/** The number of shards of a fit that is resumed. It is kept because another number would add up sums in another order,
+ *  and the last digits of weights would differ. It is an entry of the store (MST_STATE_SHARDS), so checkpoints have it,
+ *  and tasks get it with the state of another task.
  *
  *      choose    before the tasks join: sets the entry of this task's store
  *      join      a task that gets the state of another one also gets its entry
  *      take      each task cuts batches into as many shards as its entry says
  *
  *  A task that trains alone, and tasks of parameter servers, also take the number right after they have chosen it.
- *  Workers in step do not: a number that cannot be taken is then an error on all of them. */
+ *  Workers that average gradients take it only after they have joined: if the number cannot be taken, all of them get
+ *  the error. */
 #ifndef MUSTER_TRAIN_RESUMED_SHARDS_H
 #define MUSTER_TRAIN_RESUMED_SHARDS_H
 
@@ -20,10 +21,10 @@ bool mst_keeps_shards(const mst_trainer *trainer);
 MST_CHECKED mst_status mst_resumed_shards_choose(mst_fit_run *run);
 /** The number in the store; that of the strategy if the store has none. MST_CORRUPT if it is no number of shards. */
 MST_CHECKED mst_status mst_resumed_shards_read(const mst_trainer *trainer, int *out);
-/** Checks that this task can change to NUM_SHARDS. MST_INVALID if the program has said another number, there are more
- *  workers than shards, or the devices of a task alone do not divide the shards. */
+/** Checks that this task can change to NUM_SHARDS. MST_INVALID if the program has set another number, if there are more
+ *  workers than shards, or if a task alone cannot divide the shards evenly among its devices. */
 MST_CHECKED mst_status mst_resumed_shards_check(const mst_trainer *trainer, int num_shards);
-/** Takes the number of shards in the store: builds the training step again if the number is another one. */
+/** Uses the number of shards in the store: if it differs from the present one, the training step is built again. */
 MST_CHECKED mst_status mst_resumed_shards_take(mst_trainer *trainer);
 
 #endif

@@ -9,8 +9,8 @@
 #include "strategy/update_graph.h"
 #include "task/task.h"
 
-/* Whether the variable is a sum over the epoch that workers report. The first server keeps all such sums, uncut. They
- * do not count when variables are divided among the servers. */
+/* Whether the variable is a sum that workers report. The first server keeps all these sums, uncut. They do not count
+ * when variables are divided among the servers. */
 static bool is_reported(const mst_ps_variable *variable) {
     return variable->kind == MST_STATE_METRIC;
 }
@@ -61,7 +61,7 @@ mst_status mst_server_updates_divide(const mst_trainer *trainer, int num_ps, mst
                                         .kind = (mst_state_kind)options->kind,
                                         .sparse = values->sparse[v]};
         if (is_reported(&variable[v])) continue;
-        /* a server needs all rows of a norm */
+        /* a constraint on a norm over rows needs all rows on one server */
         const bool is_cut = !mst_constraint_sums_rows(&options->constraint, spec.shape) &&
                             mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
         variable[v].ps = is_cut ? MST_PS_EACH : mst_ps_load_give(load, &spec);
@@ -131,8 +131,7 @@ mst_status mst_server_updates_make(mst_trainer *trainer, const mst_ps_variable *
     return status;
 }
 
-/* Reads the values of the trained variables that have averages or masters: averages and masters begin with these
- * values. */
+/* Reads the values of the trained variables that have moving averages or masters, which begin with these values. */
 static mst_status read_values(const mst_trainer *trainer, mst_tensor **value) {
     const mst_step_values *values = &trainer->train.values;
     for (int v = 0; v < values->num_variables; v++) {

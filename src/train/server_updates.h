@@ -1,4 +1,4 @@
-/** What each parameter server keeps, and the graph with which it makes its update: the chief sends both. */
+/** Which variables each parameter server keeps, and the graph with which it makes its update; the chief sends both. */
 #ifndef MUSTER_TRAIN_SERVER_UPDATES_H
 #define MUSTER_TRAIN_SERVER_UPDATES_H
 
@@ -12,8 +12,8 @@ MST_CHECKED mst_status mst_server_updates_divide(const mst_trainer *trainer, int
 /** On the chief: makes the graphs of all servers for VARIABLE, unless they exist; they belong to the trainer. */
 MST_CHECKED mst_status mst_server_updates_make(mst_trainer *trainer, const mst_ps_variable *variable, int num_ps);
 void mst_server_updates_free(mst_trainer *trainer);
-/** Gives the store the slots that the servers will keep, with their first values, so that those of a checkpoint can be
- *  restored there. Call it once, after the variables have values. */
+/** Adds the slots that the servers will keep to the store, with their first values, so that slots of a checkpoint can
+ *  be restored there. Call it once, after the variables have values. */
 MST_CHECKED mst_status mst_server_updates_init(const mst_trainer *trainer);
 
 #endif

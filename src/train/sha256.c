@@ -1,3 +1,4 @@
+/* mst_model_sha256: a hash of name, dtype, shape and bytes of all weights of a model. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>

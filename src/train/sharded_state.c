@@ -35,7 +35,7 @@ void mst_sharded_build(mst_trainer *trainer, mst_sharded_step *step) {
     const int count = mst_strategy_window(&step->strategy).count;
     if (!mst_is_sharded(trainer)) return;
     mst_value *wants = calloc((size_t)count, sizeof *wants);
-    mst_tensor_release(trainer->sharded.want); /* of a step that was built before */
+    mst_tensor_release(trainer->sharded.want); /* tensor of a step that was built before */
     trainer->sharded.want = NULL;
     if (!wants || mst_tensor_create(MST_F32, MST_SCALAR, &trainer->sharded.want)) {
         free(wants);
@@ -229,8 +229,8 @@ mst_status mst_sharded_prepare(mst_trainer *trainer, int64_t number) {
     return each_slot(trainer, fill_slot);
 }
 
-/* Clears the entries that training adds to the store once it has begun. The earlier state that will be restored may not
- * have them, and would leave them as they are. */
+/* Clears the entries that training adds to the store once it has begun. An earlier state may not have them, and
+ * restoring it would leave them unchanged. */
 static mst_status forget_position(mst_trainer *trainer) {
     const unsigned kinds = 1u << MST_STATE_CURSOR | 1u << MST_STATE_METRIC | 1u << MST_STATE_RANDOM;
     return mst_store_clear(trainer->model->store, kinds);

@@ -29,18 +29,18 @@ struct mst_step_batches {
     const mst_sharded_step *step;
     mst_iterator *iterator;
     mst_step_batch batch[IN_TURN]; /* without a thread only the first is used */
-    int64_t capacity[IN_TURN];     /* of their numbers */
-    void **room;                   /* by shard and component: where the thread copies rows to */
+    int64_t capacity[IN_TURN];     /* capacity of `number` of each */
+    void **room;                   /* [shards here][components]: where the thread copies rows to */
     int64_t room_capacity;
     bool has_thread;
     uint64_t process; /* number of the process in which the thread was started */
     pthread_t thread;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* guards all members after it */
     pthread_cond_t changed;
     int64_t taken, given; /* numbers of batches: taken by the thread, given to the caller */
-    bool ended;           /* the thread takes no more */
-    atomic_bool quit;     /* it must end */
-    mst_failure failure;  /* the error that ended it */
+    bool ended;           /* the thread takes no more batches */
+    atomic_bool quit;     /* the thread must end */
+    mst_failure failure;  /* the error that ended the thread */
 };
 
 int64_t mst_step_batch_row(const mst_sharded_step *step, const mst_step_batch *batch, int64_t i) {
@@ -58,8 +58,8 @@ typedef struct copying {
     void **room;
 } copying;
 
-/* Copies the rows of a shard to its tensors. ROOM has a place for each component of the data. The elements of strings
- * are copied there first, since a tensor owns its strings. */
+/* Copies the rows of a shard to its tensors. ROOM: [components]. Strings are first copied to a place in ROOM, since a
+ * tensor must own its strings. */
 static mst_status copy_shard(const copying *c, int32_t shard, void **room) {
     const int components = c->step->trainer->num_components;
     const mst_row_range rows = mst_trainer_rows(c->step, shard, mst_batch_size(c->rows));
@@ -120,7 +120,7 @@ static mst_status keep_numbers(const mst_sharded_step *step, const mst_batch *ro
     return MST_OK;
 }
 
-/* Takes the next batch; without rows if there is none. */
+/* Takes the next batch into BATCH; its size is 0 if there is none. */
 static mst_status take_next(mst_step_batches *b, mst_step_batch *batch) {
     copying c = {.step = b->step, .tensor = batch->tensor};
     const int shards = mst_trainer_window(b->step).shards.count;

@@ -73,13 +73,13 @@ static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_su
     return status;
 }
 
-/* The first epoch whose staleness must be written. An epoch whose last step was made before the fit was resumed ends
- * once more here. Its gradients were counted earlier, so it is left out. */
+/* The first epoch whose staleness must be written. If the last step of an epoch was made before the fit was resumed,
+ * the epoch ends once more here, but its gradients were counted earlier, so it is left out. */
 static int64_t first_stale_epoch(const mst_train_state *state) {
     return state->epoch + (state->step_in_epoch > 0 && state->step_in_epoch == state->steps_per_epoch);
 }
 
-/* Whether a point stays when training goes on from this state; later points are written again. */
+/* Whether the point of TAG at STEP stays when training goes on from this state; later points are written again. */
 static bool is_before(void *context, const char *tag, int64_t step) {
     const mst_train_state *state = context;
     if (strcmp(tag, MST_EVENT_GRAPH) == 0) return false;
@@ -87,7 +87,7 @@ static bool is_before(void *context, const char *tag, int64_t step) {
     const bool by_epoch = strncmp(tag, "epoch_", 6) == 0 || (end && strcmp(end, "/histogram") == 0);
     if (strcmp(tag, STALENESS) == 0) return step < first_stale_epoch(state);
     if (by_epoch) return step < state->epoch;
-    /* points of the end of an epoch are written again, since that end is still to come */
+    /* points of the end of an epoch are written again, since the epoch has not ended yet */
     const bool at_end = strncmp(tag, "evaluation_", 11) == 0;
     return at_end && state->step_in_epoch > 0 ? step < state->step : step <= state->step;
 }
@@ -129,7 +129,7 @@ static mst_status stop_trace(const mst_tensorboard *t, const mst_train_state *st
     if (asprintf(&path, "%s/trace-%lld-%lld.json", t->folder, (long long)t->profile_first, (long long)t->profile_last) <
         0)
         return MST_NO_MEMORY("for a log");
-    /* first removed: if it is a link, writing would change the link's target */
+    /* removed first: if it is a link, writing would change the link's target */
     mst_status status = mst_file_remove(path);
     if (!status) status = mst_trace_write(log->trace, path);
     free(path);

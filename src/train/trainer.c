@@ -2,8 +2,8 @@
  *
  * mst_compile makes the trainer: graph, session, strategy, optimizer and objective. The graph is empty at first, since
  * dtype and shape of a row are only known from data. The training step, the evaluation step and the outputs for
- * prediction are each built when they are first needed. They share the variables. The store keeps the values by name
- * when the model is compiled again.
+ * prediction are each built when they are first needed, and share the variables. When the model is compiled again, the
+ * store keeps the weights by name.
  *
  *      batch    rows 0 ... n - 1
  *      shard    0: the first part   1: the next ...     feed of shard s, component c: a function that copies these rows
@@ -125,8 +125,8 @@ static mst_status trainer_make(mst_trainer *trainer) {
     return mst_objective_make(trainer);
 }
 
-/* Makes the store of TRAINER the model's store. If it already was, and the model was compiled before, clears all
- * entries except the weights. */
+/* Makes the store of TRAINER the model's store. If it is the model's store already, and the model was compiled before,
+ * clears all entries except the weights. */
 static mst_status take_store(mst_model *model, mst_trainer *trainer) {
     mst_store *store = trainer->options.session.store;
     if (store == model->store) return model->trainer ? mst_store_clear(store, ~(1u << MST_STATE_WEIGHT)) : MST_OK;
@@ -240,7 +240,8 @@ static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_r
     return status;
 }
 
-/* For a step whose update is made by parameter servers: fetches the gradients, and feeds their divisor. */
+/* For a step whose update is made by parameter servers: adds fetches of the gradients, and the feed of their
+ * divisor. */
 static void add_gradients(mst_trainer *trainer, mst_sharded_step *step) {
     const mst_step_values *values = &step->values;
     const int count = values->num_gradients;
@@ -291,7 +292,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
     }
 }
 
-/* STRATEGY with the shards of all tasks here, so that tasks do not wait for each other when they evaluate. */
+/* STRATEGY changed so that this task has all shards: tasks then do not wait for each other when they evaluate. */
 static mst_strategy with_all_shards(mst_strategy strategy) {
     strategy.first_shard = strategy.num_shards_here = 0;
     strategy.synchronous = false;
@@ -365,7 +366,7 @@ mst_row_range mst_trainer_rows(const mst_sharded_step *step, int shard, int64_t 
     return mst_shard_window_rows(one, size);
 }
 
-/* Sets OUT to the labels of OUTPUT in ROWS, those of SHARD. */
+/* Sets *OUT to the labels of OUTPUT in ROWS, the rows of SHARD. */
 static mst_status get_labels(const mst_trainer *trainer, const mst_step_batch *batch, int shard, mst_row_range rows,
                              int output, mst_tensor **out) {
     const int c = trainer->num_inputs + output;
@@ -447,8 +448,8 @@ static void feed_tensors(mst_sharded_step *step, mst_tensor *const *tensor) {
     }
 }
 
-/* Takes the batch away from STEP. After a run that missed its deadline, a device may still copy rows: waits until none
- * does, and lets none begin. */
+/* Ends the use of the batch by STEP. After a run that missed its deadline, a device may still copy rows: waits until no
+ * device does, and prevents further copies. */
 static void leave_batch(mst_sharded_step *step) {
     pthread_rwlock_wrlock(&step->filling);
     for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++)

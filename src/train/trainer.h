@@ -1,4 +1,4 @@
-/** A trainer: what mst_compile makes of a model. It has the graph, the session, and the steps that fit, evaluate and
+/** A trainer, made by mst_compile for a model. It has the graph, the session, and the steps that fit, evaluate and
  *  predict run. */
 #ifndef MUSTER_TRAIN_TRAINER_H
 #define MUSTER_TRAIN_TRAINER_H
@@ -25,7 +25,7 @@ typedef struct mst_rows {
 typedef struct mst_sharded_step {
     struct mst_trainer *trainer;
     bool training;
-    mst_strategy strategy; /**< the trainer's; for evaluating, each task of a cluster has all shards */
+    mst_strategy strategy; /**< copy of the trainer's; for evaluating, each task of a cluster has all shards */
     mst_step_values values;
     mst_value *placeholder;   /**< [shards here][num_components] */
     mst_value *confusion;     /**< [num_outputs][shards here], of the evaluating step; MST_NONE: there are no classes */
@@ -35,11 +35,12 @@ typedef struct mst_sharded_step {
     mst_value *fetch;
     mst_tensor **output;
     int num_fetches;
-    /** [output]: index of the fetch of its confusion matrix, num_fetches or more; 0: none. */
+    /** [output]: index in `fetch` of its confusion matrix, which is behind the first num_fetches; 0: none. */
     int confusion_at[MST_MAX_OUTPUTS];
     int num_confusions;
-    bool counts_confusion; /**< confusion matrices are fetched; each has a number per pair of classes */
-    mst_tensor *divisor;   /**< fed: rows of the batch of all workers; NULL: nothing is fed */
+    bool counts_confusion; /**< confusion matrices are fetched; element [i, j] counts examples of class i with class j
+                                predicted */
+    mst_tensor *divisor;   /**< fed: number of rows of the batch of all workers; NULL: nothing is fed */
     mst_tensor **gradient; /**< gradients of the step's values; a part of `output`. NULL: none */
     bool built;
 } mst_sharded_step;
@@ -71,20 +72,20 @@ double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, con
 
 /** The members of a trainer for sharded state (train/sharded_state.h). */
 typedef struct mst_sharded_state {
-    mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
+    mst_value wants;  /**< placeholder: whether this worker asks that the chief collect all slots */
     mst_tensor *want; /**< the tensor that is fed to `wants` */
-    int fetch;        /**< index of the fetch that says how many workers want the chief to get the slots */
-    bool wants_next;  /**< what is fed for the next step */
+    int fetch;        /**< index of the fetch with the number of workers that ask for it */
+    bool wants_next;  /**< the value to feed for the next step */
     FILE *kept;       /**< the chief's kept state; NULL: nothing was kept */
-    bool has_kept;    /**< the file has a whole state */
-    bool lost;        /**< this worker's state is not used: it gets the chief's */
+    bool has_kept;    /**< the file has a complete state */
+    bool lost;        /**< this worker's state must not be used: the worker gets the chief's state */
 } mst_sharded_state;
 
 typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
     mst_strategy strategy;
-    int asked_shards; /**< number of shards at compile: a fit that is resumed may take another (resumed_shards.h) */
+    int asked_shards; /**< number of shards at compile: a resumed fit may use another (resumed_shards.h) */
     const mst_cooperation *cooperation; /**< how the tasks of this training work together */
     mst_cooperation_rules rules;
     const char **devices; /**< names of the strategy's devices; the strings belong to the session */
@@ -96,13 +97,13 @@ typedef struct mst_trainer {
     mst_measure measure[MST_MAX_METRICS];        /**< like metric_name */
     mst_arena names;                             /**< memory of metric_name */
     int num_inputs, num_outputs, num_components; /**< components of the data: inputs, labels, perhaps weights */
-    mst_spec *row;                               /**< [num_components], without the batch */
+    mst_spec *row;                               /**< [num_components]: dtype and shape of a row, without the batch */
     mst_target *target;                          /**< [num_outputs] */
     int64_t *num_classes;                        /**< [num_outputs]: the last dimension of the output */
     mst_tensor **class_weight;                   /**< [num_outputs]; NULL: none */
     mst_sharded_step train, evaluate;
     mst_sharded_state sharded;
-    bool is_left;       /**< another task was lost forever, and the state here is complete */
+    bool is_left;       /**< a lost task has not come back; the state of this task is complete */
     mst_graph **update; /**< on the chief, [num_updates]: update of each parameter server (train/server_updates.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
@@ -123,11 +124,11 @@ MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step, if it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
-/** Chooses the number of devices of the strategy: all of the session. In a cluster it is the largest number that
- *  divides the shards of this task. */
+/** Chooses how many devices the strategy uses: all devices of the session. In a cluster it is the largest number of
+ *  them that divides the number of shards of this task. */
 void mst_trainer_choose_devices(mst_trainer *trainer);
-/** Gives the trainer a new graph without steps, so that names of nodes can be used again. Values of the old graph
- *  become invalid. */
+/** Replaces the graph of the trainer by a new one without steps, so that names of nodes can be used again. Values of
+ *  the old graph become invalid. */
 MST_CHECKED mst_status mst_trainer_empty_graph(mst_trainer *trainer);
 /** As mst_trainer_build, for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);

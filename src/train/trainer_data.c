@@ -97,7 +97,7 @@ mst_status mst_trainer_batches(const mst_trainer *trainer, mst_dataset *data, in
         return read_ahead(batches);
     }
     *batches = mst_dataset_retain(data);
-    /* a component that the model does not take may have rows that a prefetch cannot copy */
+    /* a component that the model does not use may have rows that a prefetch cannot copy */
     bool can_read_ahead = mst_strategy_compiles(&trainer->strategy);
     for (int i = 0; i < data->num_components; i++) can_read_ahead &= mst_dataset_has_values(data, i);
     return can_read_ahead ? read_ahead(batches) : MST_OK;

@@ -1,6 +1,6 @@
-/* What a model is trained for: the loss of each output, its weight, and the metrics that are reported. When the model
- * is compiled, mst_objective_make checks the options. Then mst_objective_build adds losses and metrics to the graph of
- * each replica. They are sums and counts over the rows of the replica; a step adds them up over the shards. */
+/* The objective of a training: the loss of each output, its weight, and the reported metrics. When the model is
+ * compiled, mst_objective_make checks the options. mst_objective_build adds losses and metrics to the graph of each
+ * replica. They are sums and counts over the rows of the replica; a step adds them up over the shards. */
 #include "train/trainer_objective.h"
 
 #include <math.h>
@@ -199,8 +199,8 @@ static mst_value above(mst_value values, double limit) {
     return mst_cast(mst_greater(values, scalar), MST_I64);
 }
 
-/* The weights by class of the examples, or positions, of LABELS, in a row. LABELS are numbers of classes, one-hot, or 0
- * or 1 for a single output. */
+/* The class weight of each example, or position, of LABELS, as [n]. LABELS are class indices, one-hot, or 0 or 1 for a
+ * single output. */
 static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_dtype dtype) {
     const mst_value table = mst_cast(mst_constant(mst_value_graph(labels), trainer->class_weight[output]), dtype);
     const mst_target *target = &trainer->target[output];
@@ -211,7 +211,7 @@ static mst_value class_weights(const mst_trainer *trainer, int output, mst_value
     return mst_gather(table, mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)), 0);
 }
 
-/* LABELS, with class 0 for those that the loss of TARGET ignores. */
+/* LABELS, with class 0 in place of labels that the loss of TARGET ignores. */
 static mst_value without_ignored(const mst_target *target, mst_value labels) {
     if (!mst_number_given(target->ignore_class)) return labels;
     if (!mst_dtype_is_float(mst_value_spec(labels).dtype)) labels = mst_cast(labels, MST_I64);
@@ -219,8 +219,8 @@ static mst_value without_ignored(const mst_target *target, mst_value labels) {
     return mst_select(mst_equal(labels, ignored), mst_zeros_like(labels), labels);
 }
 
-/* WEIGHTS of examples, or of positions, in a shape that can be multiplied with LOSSES [n, ...positions]. They may lack
- * dimensions at the end. WHAT names them in an error. */
+/* WEIGHTS of examples, or of positions, reshaped so that they can be multiplied with LOSSES [n, ...positions]. They may
+ * lack dimensions at the end. WHAT names them in an error. */
 static mst_value weights_like(const char *what, mst_value weights, mst_value losses) {
     const mst_spec w = mst_value_spec(weights), l = mst_value_spec(losses);
     char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
@@ -239,8 +239,8 @@ static mst_value weights_like(const char *what, mst_value weights, mst_value los
     return ndim > 1 ? weights : mst_reshape(weights, shape);
 }
 
-/* The loss of each position of OUTPUT, [n, ...]. COUNTED becomes which of them count, which may lack dimensions at the
- * end; MST_NONE: all do. */
+/* The loss of each position of OUTPUT, [n, ...]. *COUNTED: whether each position counts, which may lack dimensions at
+ * the end; MST_NONE: all positions count. */
 static mst_value position_losses(const mst_trainer *trainer, int output, mst_value labels, mst_value predictions,
                                  mst_value mask, mst_value *counted) {
     const mst_target *target = &trainer->target[output];
@@ -261,8 +261,8 @@ static mst_value position_losses(const mst_trainer *trainer, int output, mst_val
     return mst_mul(losses, mask);
 }
 
-/* Sets OUT to the weighted loss of each example of OUTPUT, and which part of it counts; MST_NONE: all of it. In
- * training, the loss has the weight of its class. */
+/* Sets *OUT to the weighted loss of each example of OUTPUT, and to the part of it that counts (MST_NONE: all of it). In
+ * training, the loss of an example is multiplied by its class weight. */
 static void example_loss(const mst_trainer *trainer, int output, const mst_value *values, mst_value predictions,
                          mst_value mask, bool training, mst_counted_loss *out) {
     const mst_target *target = &trainer->target[output];
@@ -375,8 +375,8 @@ void mst_objective_build(mst_trainer *trainer, const mst_value *values, const ms
     }
 }
 
-/* The confusion matrix without the positions that do not count: they are counted as one class more, which is then cut
- * away. LABELS and PREDICTIONS are classes, i64 [positions]. */
+/* The confusion matrix without positions that do not count: these are counted in an additional class, which is then cut
+ * off. LABELS and PREDICTIONS are class indices, i64 [positions]. */
 static mst_value confusion_of_counted(const mst_target *target, mst_value labels, mst_value predictions, mst_value mask,
                                       int64_t classes) {
     const mst_value other = mst_add(mst_zeros_like(labels), mst_loss_scalar(labels, (double)classes));

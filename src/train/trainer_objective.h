@@ -1,4 +1,5 @@
-/** What a model is trained for: losses and metrics, from the options of compiling to the graph of a replica. */
+/** The objective of a training, losses and metrics: checks the options of mst_compile, and builds them in the graph of
+ *  a replica. */
 #ifndef MUSTER_TRAIN_TRAINER_OBJECTIVE_H
 #define MUSTER_TRAIN_TRAINER_OBJECTIVE_H
 
@@ -11,9 +12,9 @@ const char *mst_objective_component(const mst_trainer *trainer, int component, c
 /** MST_INVALID if labels of DATA are names of classes, but the loss of their output measures by how much numbers
  *  differ. */
 MST_CHECKED mst_status mst_objective_check_labels(const mst_trainer *trainer, const mst_dataset *data);
-/** Whether the labels of OUTPUT are numbers of classes. */
+/** Whether the labels of OUTPUT are class indices. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);
-/** The component of the data that has the class of each example, as a number or a one-hot row. 0: there is none,
+/** The component of the data that has the class of each example, as an index or a one-hot row. 0: there is none,
  *  because the loss of the first output takes no classes. */
 int mst_objective_class_component(const mst_trainer *trainer);
 /** Sets the losses and metrics of a replica, from its components VALUES and the model's OUTPUTS with their MASKS

@@ -1,4 +1,5 @@
-/* What must be the same in all workers that train together (cluster/fingerprint.h). */
+/* Makes the fingerprints (cluster/fingerprint.h) of version, options, program, data and machine, which must be the same
+ * on all workers that train together. */
 #include "train/worker_fingerprints.h"
 
 #include <inttypes.h>
@@ -95,8 +96,8 @@ static uint64_t add_weights(uint64_t hash, const mst_graph *graph) {
     return hash;
 }
 
-/* A hash of the weights, of the replica of the first shard here, and of what is reported. Names are hashed without the
- * number of the shard. */
+/* A hash of the weights, of the replica of this task's first shard, and of the reported values. Names are hashed
+ * without the number of the shard. */
 static uint64_t hash_program(const mst_trainer *trainer) {
     char scope[32];
     snprintf(scope, sizeof scope, "replica_%d/", trainer->strategy.first_shard);
@@ -126,7 +127,7 @@ typedef struct fingerprint_list {
     int32_t count;
 } fingerprint_list;
 
-/* Adds F to the list. If the list is full, its last entry becomes a hash of all that follow. */
+/* Adds F to the list. If the list is full, its last entry becomes a hash of all further ones. */
 static void add_fingerprint(fingerprint_list *list, mst_fingerprint f) {
     enum { LAST = MST_FINGERPRINTS_MOST - 2 };
     if (list->count <= LAST) {
@@ -153,7 +154,7 @@ static void add_option(fingerprint_list *list, const char *name, const char *val
     add_fingerprint(list, mst_fingerprint_option(name, value));
 }
 
-/* Adds an option whose text shows only a part of what is compared: HASH covers all of it. */
+/* Adds an option whose text VALUE shows only a part of the compared settings; HASH covers all of them. */
 static void add_part(fingerprint_list *list, const char *name, const char *value, uint64_t hash) {
     mst_fingerprint f = mst_fingerprint_option(name, value);
     f.hash = hash;
@@ -224,7 +225,7 @@ static void add_machine(fingerprint_list *list) {
     if (mst_libraries(&library) > 0) add_option(list, "oneDNN version", library->version);
 }
 
-/* Adds what the devices of each type are whose devices differ. How many there are does not matter. */
+/* Adds the identity of each type of device that has one (device/device.h). The number of devices does not matter. */
 static void add_devices(fingerprint_list *list, const mst_devices *devices) {
     for (int d = 0; d < devices->count; d++) {
         const mst_device_type *type = devices->device[d].type;
@@ -276,10 +277,10 @@ static void add_trainable(fingerprint_list *list, const mst_graph *graph) {
 
 /* ---- the data ---- */
 
-/* A visit of the stages of the data. ALIKE: workers must have the same data. False: workers are asynchronous, and their
- * data may differ, but must come from the same stages. */
+/* A visit of the stages of the data. `alike`: workers must have the same data. False: workers are asynchronous, and
+ * their data may differ, but must have the same stages. */
 typedef struct data_visit {
-    fingerprint_list *list; /* NULL: only the hash is wanted */
+    fingerprint_list *list; /* NULL: only the hash is computed */
     bool alike;
     uint64_t hash;
 } data_visit;

@@ -1,4 +1,4 @@
-/** What must be the same in all workers of a training. */
+/** The fingerprints of a training, which must be the same on all workers (cluster/fingerprint.h). */
 #ifndef MUSTER_TRAIN_WORKER_FINGERPRINTS_H
 #define MUSTER_TRAIN_WORKER_FINGERPRINTS_H
 

@@ -55,7 +55,8 @@ static void tell(const mst_transport_events *to, const event *e) {
     }
 }
 
-/* Returns a task for one of whose events there was no memory; its instance goes to INSTANCE. Under the lock. */
+/* Returns a task that has missed an event because there was no memory, and clears its mark. *INSTANCE: the task's
+ * instance. Under the lock. */
 static int32_t take_starved(mst_event_thread *t, uint64_t *instance) {
     int32_t task = 0;
     while (!t->starved[task]) task++;

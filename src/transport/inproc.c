@@ -101,7 +101,7 @@ static void flush(mst_transport *from, mst_transport *to) {
     pthread_cond_broadcast(&changed);
 }
 
-/* Whether T has messages for O, and knows its address. */
+/* Whether T has messages for O, and has its address. */
 static bool wants(const mst_transport *t, const mst_transport *o) {
     const int32_t to = o->options.self;
     const char *address = to < t->options.num_tasks ? t->options.address[to] : NULL;
@@ -279,7 +279,7 @@ static bool has_waiting(const mst_transport *t) {
     return false;
 }
 
-/* Takes T off the list, and out of all connections. After the return no other transport knows T, and no thread of
+/* Removes T from the list and from all connections. After the return no other transport refers to T, and no thread of
  * another transport uses it. */
 static void leave_others(mst_transport *t) {
     mst_transport **at = &open_transports;

@@ -41,7 +41,7 @@ struct mst_mailbox {
     pthread_mutex_t lock;    /* guards all members after it */
     pthread_cond_t uncopied; /* the end of a generation waits until nobody copies into its memory */
     uint64_t floor;          /* generations below it are over */
-    uint32_t present;
+    uint32_t present;        /* the generation that was begun last */
     size_t bytes_kept, num_entries, num_posted, num_buckets;
     entry **bucket; /* [num_buckets], a power of two */
     entry *spare;
@@ -215,10 +215,11 @@ static void compare_with_post(const mst_mailbox *box, entry *e) {
     mst_event_thread_mismatch(box->events, e->from, e->key, why);
 }
 
-/* Whether the bytes that have just been read still belonged to the message. */
+/* Whether the bytes that have just been read are valid. The sender may overwrite them once *FLOOR is above
+ * GENERATION. */
 static bool is_intact(const _Atomic uint64_t *floor, uint32_t generation) {
     if (!floor) return true;
-#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer does not know fences */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer does not support fences */
     atomic_thread_fence(memory_order_acquire);
 #endif
     return atomic_load(floor) <= generation;

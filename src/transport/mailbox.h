@@ -4,8 +4,8 @@
  *      only a post      waits for its message
  *      only a message   is kept until memory is posted for it, as parts in the order in which they arrived
  *      both             bytes are copied into the posted memory, outside the lock; then `done` rises. If the
- *                       generation had ended at the sender by then, the sender may have overwritten the bytes: they do
- *                       not count, and the post is done when the generation ends here
+ *                       generation ended at the sender before the copy was complete, the sender may have overwritten
+ *                       the bytes: they are ignored, and `done` rises when the generation ends here
  *
  *  A receiver may also borrow: if all parts of the message are kept, it gets the parts themselves instead of a copy.
  *
@@ -39,8 +39,8 @@ typedef struct mst_mailbox_entry mst_fetched;
  *  must follow. */
 typedef void (*mst_fetch)(void *source, void *into, mst_fetched *where);
 
-/** MOST_KEPT: the most bytes kept of messages that nobody has posted for. EVENTS, which receives the mismatches, must
- *  outlive the mailbox. At first no generation has begun. */
+/** MOST_KEPT: the most bytes kept of messages for which no memory is posted. EVENTS, which receives the mismatches,
+ *  must outlive the mailbox. At first no generation has begun. */
 MST_CHECKED mst_status mst_mailbox_create(size_t most_kept, mst_event_thread *events, mst_mailbox **out);
 /** Ends the generation. NULL is allowed. */
 void mst_mailbox_destroy(mst_mailbox *box);

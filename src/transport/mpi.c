@@ -37,13 +37,14 @@ struct mst_transport {
     mst_mpi_meeting *meeting; /* NULL: a launcher starts MPI */
     bool left;                /* all tasks have left: MPI may end */
     atomic_bool gone;         /* a task was lost */
-    /* MPI cannot be used: a generation has begun with a replacement of the lost task, and this MPI does not know it */
+    /* MPI cannot be used: a generation has begun after a loss, and the process that replaces the lost one is not part
+     * of this MPI */
     atomic_bool is_useless;
     pthread_mutex_t telling; /* held while the owner is called: one call at a time */
     pthread_mutex_t lock;    /* guards all members after it */
     pthread_cond_t changed;  /* the number of messages to send has dropped */
     uint64_t floor;          /* generations below it are over */
-    uint32_t present;
+    uint32_t present;        /* the generation that was begun last */
     sending *first;
 };
 
@@ -332,7 +333,7 @@ static void answer(const offered *o, mst_mpi_kind kind, int tag) {
     mst_mpi_send(client, p);
 }
 
-/* Submits the receives first: MPI knows where the pieces go before the sender is asked for them. */
+/* Submits the receives before it asks the sender for the pieces, so that MPI can put them into place at once. */
 static void fetch(void *source, void *into, mst_fetched *where) {
     offered *o = source;
     const mst_mpi_client *client = &o->transport->client;

@@ -12,9 +12,9 @@
  *                       pieces ------------------------>    from the sender's memory into the posted memory
  *
  *  MPI therefore never holds a message that its receiver does not wait for, and a generation can end at any time. MPI
- *  cannot take back a message that was sent. At the end of a generation, messages already taken are waited for, since
- *  their sender is there. If the sender is gone, no call of MPI is ever made again: nothing then reads or writes the
- *  memory of the program. */
+ *  cannot cancel a message that was sent. At the end of a generation the transport therefore waits until messages that
+ *  were already taken have moved. If their sender is gone, the transport never calls MPI again, so that MPI no longer
+ *  reads or writes the memory of the program. */
 #ifndef MUSTER_TRANSPORT_MPI_H
 #define MUSTER_TRANSPORT_MPI_H
 

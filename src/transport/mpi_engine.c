@@ -19,9 +19,10 @@ enum {
     PACKETS = 0, /* tag of packets */
     HEADER = offsetof(mst_mpi_packet, bytes)
 };
-/* Nanoseconds for which the thread polls without sleeping after something has moved; then of its sleep between polls
- * while it waits for something; and of its sleep when it does not. */
+/* Nanoseconds. SPIN: how long the thread polls without sleeping after bytes have moved. SHORTEST to LONGEST: its sleep
+ * between two polls while it waits for something. IDLE: its sleep while it waits for nothing. */
 static const int64_t SPIN = 200000, SHORTEST = 20000, LONGEST = 500000, IDLE = 10000000;
+/* the longest waits for the start of MPI, for jobs (mst_mpi_hurry), and for its end */
 static const double START_SECONDS = 60, HURRY_SECONDS = 0.5, STOP_SECONDS = 2;
 
 typedef enum engine_state {
@@ -313,8 +314,9 @@ static bool engine_fail(const char *format, int a, int b, int c, int d) {
     return false;
 }
 
-/* Initialises MPI, with the variables by which it finds its launcher if there is no other launcher. They are removed
- * afterwards: programs started by this one must not join its MPI. */
+/* Initialises MPI. If no launcher has set the variables of PMI-1, this function sets them, so that MPI sends its
+ * requests to this process (mpi_meeting.h). Afterwards it removes them: programs started by this one must not join its
+ * MPI. */
 static bool init_mpi(int *level) {
     static const char *const variables[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE"};
     const int values[] = {engine.pmi, engine.own.task, engine.own.num_tasks};

@@ -1,6 +1,6 @@
-/** The thread that makes all calls of MPI in this process (MPI_THREAD_FUNNELED). After something has moved, it polls
- *  without sleeping for a moment, and yields its core to other threads. Then it sleeps between polls, longer each time.
- *  If it has nothing to wait for, it polls a hundred times per second.
+/** The thread that makes all calls of MPI in this process (MPI_THREAD_FUNNELED). After bytes have moved, it polls for a
+ *  moment without sleeping, but yields its core to other threads between polls. Then it sleeps between polls, longer
+ *  each time. If it has nothing to wait for, it polls a hundred times per second.
  *
  *  MPI starts with the first task (mst_mpi_join). If no MPI launcher has started the processes, it starts when all
  *  tasks are there (mst_mpi_begin).
@@ -89,14 +89,14 @@ void mst_mpi_submit(mst_mpi_job *job);
 mst_mpi_packet *mst_mpi_packet_create(mst_mpi_kind kind, const mst_mpi_client *client, int32_t to, size_t num_bytes);
 /** Sends PACKET and frees it. */
 void mst_mpi_send(const mst_mpi_client *client, mst_mpi_packet *packet);
-/** Ends the receives of TAG from RANK. On the thread of the engine. */
+/** Cancels the receives of TAG from RANK. On the thread of the engine. */
 void mst_mpi_cancel(int rank, int tag);
 /** Waits until all jobs that were submitted are done, SECONDS at most. */
 void mst_mpi_flush(double seconds);
 /** A caller waits for a message from now on: the thread polls more often. */
 void mst_mpi_expect(void);
-/** BEGINS: a caller now waits for all jobs that are under way; false: it no longer does. If that takes longer than half
- *  a second, a peer is gone, and no call of MPI is made any more. */
+/** BEGINS true: a caller begins to wait for all jobs that are under way; false: it has ended its wait. If a wait takes
+ *  longer than half a second, a peer is gone, and no call of MPI is made any more. */
 void mst_mpi_hurry(bool begins);
 /** Whether no call of MPI is made any more. */
 bool mst_mpi_is_over(void);

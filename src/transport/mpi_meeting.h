@@ -1,11 +1,11 @@
-/** Starts the tasks of a cluster as the processes of one MPI, if no MPI launcher has started them. Each process is its
- *  own launcher. It answers the PMI-1 requests of its MPI itself (transport/pmi_server.h). What the processes tell each
- *  other goes as control messages between the tasks:
+/** Makes the tasks of a cluster the processes of one MPI job, if no MPI launcher has started them. Each process acts as
+ *  its own launcher: it answers the PMI-1 requests of its MPI itself (transport/pmi_server.h). The processes exchange
+ *  the data of these requests by control messages between the tasks:
  *
  *      MPI -- put, barrier --> meeting -- PAIRS, COME --> task 0, which waits for all
  *      MPI <-- barrier_out --- meeting <-- PAIRS, GO ---- task 0: all pairs that were put
  *
- *  A meeting does not report a lost task: its MPI then waits until the process ends for that reason. */
+ *  A meeting does not report a lost task. The MPI then waits until the loss ends the process. */
 #ifndef MUSTER_TRANSPORT_MPI_MEETING_H
 #define MUSTER_TRANSPORT_MPI_MEETING_H
 

@@ -5,8 +5,8 @@
 #include "transport/mpi.h"
 #include "transport/transport_row.h"
 
-/* The module for the MPI whose launcher has started this process. It is found by the environment. NULL: no launcher
- * has. */
+/* The name of the module for the MPI whose launcher has started this process, found by the variables that the launcher
+ * sets. NULL: no launcher has started it. */
 static const char *module_of_mpi(void) {
     static const struct {
         const char *variable, *module;

@@ -7,7 +7,7 @@
 typedef struct mst_open_options {
     int32_t num_tasks, self;
     char **address; /**< [num_tasks], an element may be NULL */
-    char *listen;
+    char *listen;   /**< "host:port" to listen on */
     char *lists;    /**< "": lists are not compared */
     bool has_keys;  /**< the keys belong to a cluster (CURVE) */
     bool has_token; /**< the keys are the token of a user (transport/zmq_token.h) */

@@ -7,8 +7,8 @@
  *      cmd=get kvsname=muster key=K                   cmd=get_result rc=0 msg=success value=V
  *      cmd=finalize                                   cmd=finalize_ack
  *
- *  After the next barrier the other processes can get what one process has put. What was put travels between processes
- *  as pairs: text in which each line is "K V". The answer to anything that is not a request has rc=-1. */
+ *  After the next barrier the other processes can get the values that one process has put. Between processes, keys and
+ *  values travel as pairs: text in which each line is "K V". The answer to a line that is not a request has rc=-1. */
 #ifndef MUSTER_TRANSPORT_PMI_SERVER_H
 #define MUSTER_TRANSPORT_PMI_SERVER_H
 

@@ -70,8 +70,8 @@ struct mst_shm {
     mst_shm_packet packet;     /* the packet that the receiver reads */
     pthread_mutex_t lock;      /* guards all members after it, and links, files and messages */
     bool stopped;
-    uint64_t floor; /* generations below it are over */
-    uint32_t present;
+    uint64_t floor;     /* generations below it are over */
+    uint32_t present;   /* the generation that was begun last */
     int *process;       /* [num_tasks] file descriptor of the process of the last link (pidfd_open); -1: none */
     uint64_t *expected; /* [num_tasks] only links of this instance are accepted; 0: none */
     mst_shm_link **out; /* [num_tasks] the link by which this task sends; NULL: none */

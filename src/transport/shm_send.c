@@ -178,7 +178,7 @@ void mst_shm_begin(mst_shm *shm, uint32_t generation) {
 static void raise_floors(mst_shm *shm) {
     shm->floor = (uint64_t)shm->present + 1;
     for (mst_shm_owned *o = shm->files; o; o = o->next) atomic_store(o->file.floor, shm->floor);
-#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer does not know fences */
+#ifndef __SANITIZE_THREAD__ /* ThreadSanitizer does not support fences */
     atomic_thread_fence(memory_order_release);
 #endif
 }

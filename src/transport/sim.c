@@ -2,9 +2,9 @@
  * arrives, a connection that is made, the news that a connection has broken, or the end of a cut. The thread of the
  * network waits for the first packet and carries it out. One lock guards everything.
  *
- * A connection has a number, which both ends keep. When the connection breaks, each end hears of it at some time. From
- * then on that end has no connection, and packets that come for it are lost. The connection is made anew when both ends
- * have heard. */
+ * A connection has a number, which both ends keep. When the connection breaks, each end is told of it after a delay.
+ * From then on that end has no connection, and packets that come for it are lost. The connection is made anew when both
+ * ends have been told. */
 #include "transport/sim.h"
 
 #include <pthread.h>
@@ -130,7 +130,7 @@ static bool is_cut(int32_t a, int32_t b, int64_t *until) {
     return *until > mst_clock_now();
 }
 
-/* Whether T has messages for O, and knows its address. */
+/* Whether T has messages for O, and has its address. */
 static bool looks_for(const mst_transport *t, const mst_transport *o) {
     const int32_t to = o->options.self;
     const char *address = to < t->options.num_tasks ? t->options.address[to] : NULL;
@@ -158,7 +158,7 @@ static void connect_all(mst_transport *t) {
 }
 
 /* Returns the transport of TASK if it has CONNECTION with PEER. MADE: if that connection is being made instead. NULL:
- * the transport was closed, or has heard that the connection has broken. */
+ * the transport was closed, or was told that the connection has broken. */
 static mst_transport *find_end(int32_t task, int32_t peer, uint64_t connection, bool made) {
     for (mst_transport *t = net.open; t; t = t->next) {
         if (t->options.self != task || peer >= t->options.num_tasks) continue;

@@ -7,8 +7,8 @@
  *
  *  Each message has its own delay. Control messages from one task to another keep their order; data messages do not,
  *  nor do messages of different tasks. When a connection breaks, messages on their way still arrive until the receiver
- *  hears of the break, and are lost from then on. Time is that of base/clock.h. If the threads of the process take
- *  turns on a clock of their own (test/support/turns.h), everything that happens is a function of the seed. */
+ *  is told of the break; later ones are lost. Time is that of base/clock.h. If the threads of the process take turns on
+ *  a simulated clock (test/support/turns.h), everything that happens is a function of the seed. */
 #ifndef MUSTER_TRANSPORT_SIM_H
 #define MUSTER_TRANSPORT_SIM_H
 

@@ -8,11 +8,12 @@
  *      proof right?                                      <--------  challenge, proof of login and challenge
  *      message, proof of login, challenge and its header -------->  proof right?
  *
- *  The first proof keeps strangers from sending anything that is read. It is good for one connection: the listener
- *  remembers the logins that it has accepted. The last proof decides: it cannot have been recorded, since the challenge
- *  is drawn for this connection. Each of the three proofs includes a word for its place, so that none can stand in for
- *  another. Each also covers the version of the header (transport/wire_header.h). Through the login it covers the
- *  address to which the connector has connected, so a proof for one address is not valid at another one. */
+ *  Because of the first proof the listener reads nothing from programs without the token. That proof is valid for one
+ *  connection: the listener remembers the logins that it has accepted. The last proof decides: it cannot have been
+ *  recorded, since the challenge is drawn for this connection. Each of the three proofs includes a word for its place,
+ *  so that none can be used in place of another. Each also covers the version of the header (transport/wire_header.h).
+ *  Each covers the login, and so the address to which the connector has connected: a proof for one address is not valid
+ *  at another one. */
 #ifndef MUSTER_TRANSPORT_TOKEN_PROOF_H
 #define MUSTER_TRANSPORT_TOKEN_PROOF_H
 
@@ -41,8 +42,8 @@ typedef struct mst_token_login {
 
 /** Draws a nonce. False: the system gives no random numbers. */
 MST_CHECKED bool mst_token_nonce_make(char nonce[MST_TOKEN_NONCE]);
-/** A login for ADDRESS: a name that no two connections share. NOW is the time (base/clock.h, the same clock for all
- *  processes of a machine). */
+/** Makes a login for ADDRESS: a name that no two connections share. NOW is the time (base/clock.h, the same clock for
+ *  all processes of a machine). False: the system gives no random numbers, or ADDRESS is too long. */
 MST_CHECKED bool mst_token_login_make(int64_t now, const char *address, char login[MST_TOKEN_LOGIN]);
 /** Reads a login; false if it is not one. */
 MST_CHECKED bool mst_token_login_read(const char *login, mst_token_login *out);
@@ -58,8 +59,8 @@ MST_CHECKED bool mst_token_is_proved(const mst_cluster_keys *keys, mst_token_pla
 
 enum { MST_TOKEN_USED = 512 };
 
-/** The logins that a listener has accepted. It forgets the oldest when the list is full. None of these is accepted
- *  again: `since` is later than the time at which they were made. */
+/** The logins that a listener has accepted. It forgets the oldest when the list is full. A forgotten login is not
+ *  accepted again, because `since` is then later than the time at which it was made. */
 typedef struct mst_token_used {
     int64_t since; /**< logins made before this time are refused; at first the time when the listener began to listen */
     int next;      /**< place for the next one, after the oldest */

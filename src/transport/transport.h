@@ -36,9 +36,10 @@ typedef struct mst_transport mst_transport;
 /** Names one message of data between two tasks. */
 typedef struct mst_key {
     uint32_t generation;
-    uint32_t stream; /**< which of the messages of a run */
-    uint64_t run;    /**< counts attempts, not steps */
-    uint64_t hash; /**< hash of what both tasks are doing. It does not identify the message: a difference is an error */
+    uint32_t stream; /**< number of the message within its run */
+    uint64_t run;    /**< number of the run: a step that is tried again gets a new one */
+    uint64_t hash;   /**< of the operation, computed by both tasks. It does not tell messages apart: if the two hashes
+                      *   differ, that is an error (`mismatch`) */
 } mst_key;
 
 /** A piece of memory to be sent. */
@@ -48,7 +49,7 @@ typedef struct mst_iov {
 } mst_iov;
 
 /** A part of a message that has arrived, in memory that does not belong to the receiver. The bytes do not change before
- *  `release`, unless a generation ends before. */
+ *  `release`, unless the generation of the message ends first. */
 typedef struct mst_kept_part {
     struct mst_kept_part *next; /**< the next part */
     size_t offset, bytes;
@@ -71,7 +72,7 @@ typedef struct mst_transport_events {
     /** A control message of task FROM; DATA is valid only during the call. INSTANCE identifies the process: a restarted
      *  task has another one. */
     void (*control)(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes);
-    /** A connection to or from TASK exists: control messages sent from now on arrive, as long as it lasts. */
+    /** A connection to or from TASK exists. As long as it lasts, control messages sent from now on arrive. */
     void (*connected)(void *context, int32_t task);
     /** A connection has broken, or its peer has been silent for longer than the timeout. Messages sent before may have
      *  been dropped; messages sent from now on wait for the next connection. WHY: half a sentence, "connection closed
@@ -81,12 +82,12 @@ typedef struct mst_transport_events {
     void (*lost)(void *context, int32_t task, uint64_t instance, const char *why);
     /** A data message does not fit the memory posted for it (another size or hash). WHY: half a sentence. */
     void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
-    /** Two live processes have the number TASK. The one that came first keeps it; task BY refuses the other one for
-     *  good. The transport of BY reports this once; the transport of the refused process reports it at each try. If BY
-     *  and TASK are both this task, the other process has connected to this process itself. WHERE: the host of the
-     *  other process, for messages. NULL: the owner does not need this event. */
+    /** Two live processes have the number TASK. The one that came first keeps the number; task BY never accepts the
+     *  other one. The transport of BY reports this once; the transport of the refused process reports it at each try.
+     *  If BY and TASK are both this task, the other process has connected to this process itself. WHERE: the host of
+     *  the other process, for messages. NULL: the owner does not need this event. */
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
-    /** This task and TASK can never work together. Their lists of tasks do not fit together, or only one of the two can
+    /** This task and TASK can never work together: their lists of tasks do not match, or only one of the two can
      *  connect to the other. Reported once for each connection that shows it. WHY: half a sentence. NULL: the owner
      *  does not need this event. */
     void (*list_mismatch)(void *context, int32_t task, const char *why);
@@ -129,15 +130,16 @@ typedef struct mst_transport_options {
      *  and both learn why (`list_mismatch`). NULL: lists are not compared. */
     const char *lists;
     bool insecure; /**< may listen at an address that other machines can reach, although nothing checks who connects */
-    /** Does not listen: a message to it arrives only from a task that does not know an address of it. It may send to
-     *  its own number, to another process with the same number. That process refuses it, and both owners are told
-     *  (`taken`). */
+    /** This task does not listen. Another task can send to it only if that task has no address for it: then messages
+     *  go back by the connection that this task has made. This task may also send to its own number: the message goes
+     *  to another process with the same number, which refuses it, and both owners are told (`taken`). */
     bool only_connects;
     uint64_t instance;   /**< of this process, not 0 */
     double timeout;      /**< seconds of silence after which a peer is lost; default 10. Each task sends signs of life,
                           *   one per second or, if that is more often, one per quarter of the timeout */
     size_t most_control; /**< bytes of the longest control message; default 1 MiB. The sender of a longer one is lost */
-    size_t most_kept;    /**< bytes kept of data not yet posted for; default 1 GiB. More: the sender is lost */
+    size_t most_kept;    /**< bytes of data kept until memory is posted for them; default 1 GiB. If more come, the
+                          *   sender is lost */
     mst_transport_events events;
     mst_transport_report report;
 } mst_transport_options;
@@ -145,29 +147,30 @@ typedef struct mst_transport_options {
 /** Functions for memory from which data go without a copy. */
 typedef struct mst_transport_memory {
     /** Returns BYTES of zeros, aligned to 64. Sends from this memory reach some tasks without a copy: those tasks read
-     *  it in place. What they read too late, after a generation has ended, they drop. Such a send is done only when the
-     *  receiver has posted for it. NULL if there is no such memory: then any other memory does. The transport must
-     *  outlive the memory. */
+     *  it in place. They drop bytes that they read after the generation has ended. Such a send is done only when the
+     *  receiver has posted memory for it. NULL if the transport has no such memory: the caller then uses any other
+     *  memory. The transport must outlive the memory. */
     void *(*alloc)(mst_transport *transport, size_t bytes);
     void (*free)(mst_transport *transport, void *memory);
 } mst_transport_memory;
 
 /** Functions by which threads of the owner receive. */
 typedef struct mst_transport_receiver {
-    /** Receives messages on the calling thread, instead of the transport's thread, which then need not be woken. Goes
-     *  on for as long as GOES_ON, called after each look, returns true. GOES_ON may sleep until FD, a file descriptor,
-     *  is readable: then there is something to look at. Returns false, at once, if another thread already receives. */
+    /** Receives messages on the calling thread, so that the transport's thread need not be woken for them. Calls
+     *  GOES_ON each time after it has taken what had arrived, and returns when GOES_ON returns false. GOES_ON may sleep
+     *  until the file descriptor FD is readable, which means that something may have arrived. Returns false, at once,
+     *  if another thread already receives. */
     bool (*receive)(mst_transport *transport, bool (*goes_on)(void *context, int fd), void *context);
     /** From now on the thread that receives a control message may pass it on itself, which saves a change of threads.
      *  The `control` of the events must not wait, and must not call the transport except `post`. It must not take a
      *  lock under which the transport is called. */
     void (*direct)(mst_transport *transport);
-    /** Optional. Whether a receiving thread should poll repeatedly before it sleeps. That is useful if messages come
-     *  without other threads of this process, since polling would keep those from their core. NULL: no. */
+    /** Optional. Whether a receiving thread should poll repeatedly before it sleeps. That helps only if no other thread
+     *  of this process is needed to receive: polling would take such a thread's core. NULL: no. */
     bool (*spins)(mst_transport *transport);
 } mst_transport_receiver;
 
-/** Functions that say what is known of a peer. None of them waits. */
+/** Functions that give information about a peer. None of them waits. */
 typedef struct mst_transport_peer_info {
     /** How data to TASK go now, in words: "through shared memory", "over TCP". NULL: this is not known yet, because
      *  there is no connection, or because the connection may still change to shared memory. */
@@ -201,22 +204,22 @@ typedef struct mst_transport_type {
     /** GENERATION, greater than all earlier ones, begins; the previous one has ended. */
     void (*begin)(mst_transport *transport, uint32_t generation);
     /** Ends the present generation: all its sends and posts are done. After the return no post writes to its memory any
-     *  more, and no send reads from its memory. Does not wait until a call of the events returns: that call may itself
-     *  wait until the generation has ended. */
+     *  more, and no send reads from its memory. Does not wait for a function of mst_transport_events that is being
+     *  called: that function may itself wait for the end of the generation. */
     void (*end)(mst_transport *transport);
-    /** Posts memory for a message of FROM. DONE rises by one when the bytes are there or the generation has ended; at
-     *  once if KEY's generation has already ended. After that neither the memory nor DONE is touched: both may be
-     *  freed. */
+    /** Posts memory for a message of FROM. DONE rises by one when the bytes are in INTO or the generation has ended;
+     *  at once if KEY's generation has already ended. After that the transport uses neither the memory nor DONE: both
+     *  may be freed. */
     mst_status (*post)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes,
                        mst_timeline *done);
     /** Sends the N pieces as one message. DONE rises by one when the pieces may be overwritten, which does not mean
-     *  that they have arrived. After an error it does not rise. NULL: nobody waits. */
+     *  that they have arrived. After an error it does not rise. DONE may be NULL. */
     mst_status (*send)(mst_transport *transport, int32_t to, mst_key key, const mst_iov *piece, int n,
                        mst_timeline *done);
     /** Optional. All tasks have left, and none sends anything any more. Called before `close` if the job has ended
      *  well. */
     void (*leave)(mst_transport *transport);
-    /** Optional. As `control`, by a way that may be faster. The message may overtake those of `control`, or be
+    /** Optional. As `control`, by a way that may be faster. The message may overtake messages sent by `control`, or be
      *  overtaken by them. */
     mst_status (*send_urgent)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
     /** Optional. As `post`, but a message that has arrived in memory readable by the caller is not copied. Before DONE

@@ -1,4 +1,4 @@
-/** The list of all transports: the build makes it of the rows that files of this folder define as `const
+/** The list of all transports. The build makes it from the rows that files of this folder define as `const
  *  mst_transport_row mst_transport_row_NAME = {`. A transport that needs no other library has its row beside its type.
  *  A module is not part of Muster's library, so the rows of its transports are in a file NAME_row.c. */
 #ifndef MUSTER_TRANSPORT_TRANSPORT_ROW_H
@@ -39,7 +39,7 @@ const char *mst_transport_list(const char *(*name)(int i), char text[MST_TRANSPO
 /** The row of the transport with a name; NULL: there is none. */
 const mst_transport_row *mst_transport_row_find(const char *name);
 
-/** Finds a type in a module whose interface is as above. MST_NOT_FOUND, MST_UNAVAILABLE. */
+/** Finds the type NAME in MODULE, whose interface is an array of types. MST_NOT_FOUND, MST_UNAVAILABLE. */
 MST_CHECKED mst_status mst_transport_in_module(const char *module, const char *name, const mst_transport_type **out);
 
 #endif

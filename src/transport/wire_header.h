@@ -25,9 +25,9 @@ typedef enum mst_wire_kind {
      *  line, its lists (mst_transport_options.lists), if it has any. */
     MST_WIRE_HELLO = 1,
     MST_WIRE_WELCOME, /**< the answer to HELLO: messages are accepted from now on */
-    MST_WIRE_REFUSE,  /**< the answer to a message that is not accepted. Text: why. The connection is of no use */
-    MST_WIRE_ALIVE,   /**< a sign of life. Text: what the sender is doing (mst_transport_report.doing), or empty */
-    MST_WIRE_BYE,     /**< the last message of its sender; answered with BYE */
+    MST_WIRE_REFUSE, /**< the answer to a message that is not accepted. Text: why. The receiver closes the connection */
+    MST_WIRE_ALIVE,  /**< a sign of life. Text: what the sender is doing (mst_transport_report.doing), or empty */
+    MST_WIRE_BYE,    /**< the last message of its sender; answered with BYE */
     MST_WIRE_CONTROL,
     MST_WIRE_DATA,          /**< a part of a message, of any length; empty only if the message is empty */
     MST_WIRE_TAKEN,         /**< a final REFUSE: another live process has this task number. Text: its host */

@@ -176,8 +176,8 @@ static mst_status make_peers(mst_transport *t) {
     return MST_OK;
 }
 
-/* Checks whether the options allow listening at NUMERIC, the resolved address. It is bound in this form, so that a name
- * cannot change its meaning. */
+/* Checks whether the options allow listening at NUMERIC, the resolved address. The socket is bound to NUMERIC, not to
+ * the name, since the name may resolve to another address later. */
 static mst_status check_reach(const mst_open_options *options, const char *numeric) {
     const bool is_loopback = mst_endpoint_is_loopback(numeric);
     if (options->has_token ? is_loopback : options->has_keys || options->insecure || is_loopback) return MST_OK;
@@ -194,7 +194,7 @@ static void find_known_as(mst_transport *t) {
     const mst_open_options *o = &t->options;
     const char *address = o->address[o->self];
     if (!o->has_token || !address || strcmp(address, o->listen) == 0) return;
-    /* the name is not known here: no task can use it */
+    /* the name cannot be resolved here: no other task can use it */
     if (mst_endpoint_resolve(address, t->known_as)) t->known_as[0] = '\0';
 }
 
@@ -290,8 +290,9 @@ static mst_status start_shm(mst_transport *t) {
     return add_to(t->arrivals, mst_shm_links(t->shm)) ? MST_OK : MST_NO_MEMORY("to watch shared memory");
 }
 
-/* Raises the limit of descriptors. A stranger's connection takes a descriptor until it is found to send nothing, and
- * the job needs enough others meanwhile. Many systems give a process 1,024 at first, and far more if it asks. */
+/* Raises the limit of descriptors. A connection of an unknown program takes a descriptor until it is ended because it
+ * sends nothing; the job needs enough other descriptors meanwhile. On many systems the limit is 1,024 at first, and a
+ * process may raise it far above that. */
 static void allow_descriptors(void) {
     enum { ENOUGH = 1 << 16 };
     struct rlimit limit;
@@ -394,7 +395,7 @@ static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const
     return status;
 }
 
-/* Whether all data have gone by links for a while. Only then polling helps: messages at sockets need libzmq's
+/* Whether all data have gone by links for a while. Only then polling helps: messages at sockets arrive through libzmq's
  * thread. */
 static bool shm_spins(mst_transport *t) {
     const int64_t sent = atomic_load_explicit(&t->sent_by_socket, memory_order_relaxed);
@@ -421,8 +422,8 @@ static void zmq_begin(mst_transport *t, uint32_t generation) {
     if (t->shm) mst_shm_begin(t->shm, generation);
 }
 
-/* Waits until libzmq has given back the memory that was lent for messages to P. It comes back by itself if the peer
- * reads. If not until DEADLINE, the connection is broken, which brings it back. */
+/* Waits until libzmq has given back the memory that was lent for messages to P. libzmq does so when the peer has read
+ * the messages. If that has not happened by DEADLINE, breaks the connection: then libzmq gives the memory back. */
 static void get_back(mst_transport *t, mst_zmq_peer *p, int64_t deadline) {
     if (mst_zmq_loans_wait(&p->loans, deadline)) return;
     pthread_mutex_lock(&t->lock);

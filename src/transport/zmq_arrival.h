@@ -9,8 +9,8 @@
 /** A message that has arrived: a frame with the header; the bytes follow it, or are in a frame of their own. */
 typedef struct mst_zmq_arrival {
     unsigned char id[MST_ZMQ_ID]; /**< of the DEALER that sent it to the ROUTER */
-    bool has_id;
-    int fd;                        /**< of its connection, as in the events of libzmq's monitor */
+    bool has_id; /**< false: the id has another form, so the sender is not Muster, or SOCKET is no ROUTER */
+    int fd;      /**< of its connection, as in the events of libzmq's monitor */
     mst_zmq_connection connection; /**< set for the first message of a connection */
     zmq_msg_t frame[2];
     int payload; /**< index of the frame with the bytes */

@@ -5,8 +5,8 @@
 
 #include "transport/zmq_peer.h"
 
-/** Takes these events. New ones are noted as pending (zmq_pending.h). Connections that have ended are appended to
- *  `broken`, until it is full. */
+/** Takes these events. New connections are noted as pending (zmq_pending.h). Connections that have ended are appended
+ *  to `broken`, until it is full. */
 void mst_zmq_broken_look(mst_transport *t);
 
 #endif

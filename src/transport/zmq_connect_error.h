@@ -1,6 +1,6 @@
-/** Why a connection cannot be made, for those who wait for it. libzmq reports that an attempt has ended, but not why.
- *  Then one connection is tried without libzmq. That gives the system's error; the connection is closed before anything
- *  is sent. */
+/** Finds out why a connection cannot be made, for messages about the wait for it. libzmq reports that an attempt has
+ *  ended, but not why. Then one connection is tried without libzmq, which gives the system's error. That connection is
+ *  closed before anything is sent. */
 #ifndef MUSTER_TRANSPORT_ZMQ_CONNECT_ERROR_H
 #define MUSTER_TRANSPORT_ZMQ_CONNECT_ERROR_H
 
@@ -28,7 +28,7 @@ void mst_zmq_connect_error_refused(mst_zmq_connect_error *error, const char *why
 
 /** Takes the result of the attempt without libzmq, if it is there. */
 void mst_zmq_connect_error_update(mst_zmq_connect_error *error);
-/** Call it if the connection exists, or is not wanted any more: then there is no reason to tell. */
+/** Clears the reason. Call it when the connection has been made, or is no longer needed. */
 void mst_zmq_connect_error_clear(mst_zmq_connect_error *error);
 
 #endif

@@ -63,7 +63,7 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     return p->monitor && mst_zmq_watch(t->sockets, p->dealer, p->monitor) && zmq_connect(p->dealer, endpoint) == 0;
 }
 
-/* Continues to make a connection that is wanted. */
+/* Takes the next step in making a connection to a peer for which there are messages. */
 static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     char numeric[MST_NUMERIC_SIZE], text[MST_ZMQ_SAID];
     if (p->state == MST_ZMQ_IDLE && now >= p->next_try) {
@@ -115,7 +115,7 @@ static void take_refusal(mst_transport *t, mst_zmq_peer *p, const mst_zmq_arriva
     if (p->state != MST_ZMQ_OPEN) mst_zmq_tell_refused(t, p, why);
     if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
     break_dealer(t, p, why, now);
-    /* the other process with this task's number has refused this one for good: no more tries, and the owner is told
+    /* the other process with this task's number has finally refused this one: no more tries, and the owner is told
      * once */
     if (list_mismatch && p->task == t->options.self) p->finished = true, p->wanted = false;
     if (list_mismatch) mst_event_thread_list_mismatch(t->events, p->task, text);
@@ -170,7 +170,7 @@ static bool take_end(mst_zmq_peer *p, uint16_t *event, int *value) {
     return false;
 }
 
-/* An attempt to connect has ended with EVENT: tells the owner if different keys are the reason. A listener sends
+/* An attempt to connect has ended with EVENT: tells the owner if the two tasks have different keys. A listener sends
  * nothing to a peer with another key, and ends the connection at once. A task that is being killed also ends a
  * connection at once, but not several times in a row. If the listener's process is stopped (SIGSTOP), the attempt lasts
  * for its whole time. */

@@ -1,4 +1,4 @@
-/** Whether a task that connects fits into the list of tasks of this one, and a message that says why it does not. */
+/** Checks whether a task that connects belongs to the list of tasks of this one. If not, gives a text that says why. */
 #ifndef MUSTER_TRANSPORT_ZMQ_FIT_H
 #define MUSTER_TRANSPORT_ZMQ_FIT_H
 
@@ -20,7 +20,8 @@ void mst_zmq_say_hello(const mst_transport *t, char text[MST_ZMQ_SAID]);
 /** Reads a HELLO from SIZE bytes of DATA. */
 void mst_zmq_read_hello(const unsigned char *data, size_t size, mst_zmq_said *out);
 
-/** Whether the task was told other lists of tasks than this one. False if one of the two has not given its lists. */
+/** Whether the sender of SAID has other lists of tasks than this task. False if one of the two has not given its
+ *  lists. */
 bool mst_zmq_has_other_lists(const mst_transport *t, const mst_zmq_said *said);
 /** Whether a task that sends HELLO may join; if not, WHY says why. */
 bool mst_zmq_may_join(const mst_transport *t, const mst_wire_header *hello, const mst_zmq_said *said,

@@ -68,8 +68,8 @@ void mst_zmq_listener_look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t no
 }
 
 /* A second process has the peer's number. It tries again until the first process is lost, and then takes its place. If
- * the first process sends a sign of life after the arrival of the second, both live. The second is then refused for
- * good. */
+ * the first process sends a sign of life after the arrival of the second, both are alive. Then the second is refused
+ * finally. */
 static void refuse_second(mst_transport *t, mst_zmq_peer *p, mst_zmq_arrival *a, int64_t now) {
     const uint64_t instance = a->message.instance;
     const mst_zmq_route back = mst_zmq_router_route(t, a->id);

@@ -12,9 +12,9 @@ bool mst_zmq_listen(mst_transport *t);
 void mst_zmq_listener_work(mst_transport *t, int64_t now);
 /** Refuses the peer's connection with a message of KIND. The peer learns why, and makes a new one. */
 void mst_zmq_listener_refuse(mst_transport *t, mst_zmq_peer *p, mst_wire_kind kind, const char *why, int64_t now);
-/** Looks whether the peer connects to this task, but this task cannot connect to the peer although it has messages for
- *  it. As long as that lasts, the peer is refused and told why: messages in one direction only are of no use. JUDGE:
- *  this task itself was not stopped. */
+/** Checks whether the peer connects to this task, but this task cannot connect to the peer although it has messages for
+ *  it. As long as that lasts, the peer is refused and told why: messages in one direction only are of no use. JUDGE
+ *  false: this task itself was stopped for a while, so the time without a connection is counted from now. */
 void mst_zmq_listener_look_one_way(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge);
 
 #endif

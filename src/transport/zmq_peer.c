@@ -174,8 +174,8 @@ double mst_zmq_beat_seconds(const mst_transport *t) {
     return quarter < MOST_BETWEEN_BEATS ? quarter : MOST_BETWEEN_BEATS;
 }
 
-/* Sends signs of life to the peer, and ends connections that have been silent. JUDGE: this task itself was not
- * stopped. */
+/* Sends signs of life to the peer. If JUDGE, also ends connections that have been silent. JUDGE is false if this task
+ * itself was stopped for a while: then messages of the peer may not have been read yet. */
 static void beat(mst_transport *t, mst_zmq_peer *p, const char *doing, int64_t now, bool judge) {
     const int64_t timeout = mst_zmq_nanoseconds(t->options.timeout);
     char why[MST_ZMQ_WHY];

@@ -1,5 +1,5 @@
-/** What a zmq transport knows of each of the other tasks, and the sockets to them. All of it is guarded by the
- *  transport's lock.
+/** The state that a zmq transport keeps for each of the other tasks, and the sockets to them. The transport's lock
+ *  guards all of it.
  *
  *      task 0    DEALER to task 1  -- HELLO, then messages -->  ROUTER of task 1, bound at its address
  *                                  <-- WELCOME, with the name of its shm listener, if any (transport/shm.h)
@@ -28,7 +28,7 @@
  *
  *  The states of a connection that a peer makes (zmq_listener.h):
  *
- *      pending         libzmq has accepted it; the peer has not said yet whose it is (zmq_pending.h)
+ *      pending         libzmq has accepted it; no message has identified its sender yet (zmq_pending.h)
  *        joined          HELLO has come from a task that may join: it gets WELCOME
  *        status client   ASK has come: the process is no task, and gets REPORT (zmq_status_client.h)
  *        refused         HELLO does not fit, or another process has joined as the same task
@@ -95,7 +95,7 @@ typedef struct mst_zmq_peer {
     /* the peer connects to this task, but this task cannot connect to the peer */
     int64_t one_way_since; /* 0: this is not so */
     bool one_way;          /* this has been so for long */
-    /* another process that wants the peer's number */
+    /* another process that has connected with the peer's number */
     uint64_t second;        /* its instance; 0: none */
     int64_t second_came;    /* time */
     bool told_second;       /* the owner was told of it */
@@ -117,7 +117,7 @@ typedef struct mst_zmq_status_client {
     mst_zmq_connection connection;
 } mst_zmq_status_client;
 
-/** An incoming connection that has not said yet whose it is (zmq_pending.h). */
+/** An incoming connection whose sender is not identified yet (zmq_pending.h). */
 typedef struct mst_zmq_pending {
     mst_zmq_connection connection;
     bool has_ended;                   /**< the connection has ended, but its messages may not have been read yet */
@@ -167,7 +167,7 @@ struct mst_transport {
     mst_zmq_status_client status_client[MST_ZMQ_STATUS_CLIENTS];
     mst_zmq_pending *pending; /* in order of arrival */
     int num_pending, most_pending;
-    int num_excused;          /* how many of the pending have done nothing wrong: libzmq does not say which */
+    int num_excused;          /* so many pending connections may end without a report (mst_zmq_pending_excuse) */
     uint64_t num_connections; /* made by others so far */
     char gone[MST_ZMQ_HOST];  /* host of the last pending connection that has ended */
     uint16_t handshake_end;   /* event of a failed handshake, if libzmq reports the connection's end next; else 0 */
@@ -182,8 +182,8 @@ struct mst_transport {
 /** Closes all sockets, without waiting for anything. */
 void mst_zmq_close_sockets(mst_transport *t);
 
-/** Takes what has arrived, makes the wanted connections, and sends what can be sent. Returns the time of the next work
- *  that is due even if nothing arrives. */
+/** Takes messages that have arrived, makes connections that are needed, and sends waiting messages. Returns the time of
+ *  the next work that is due even if nothing arrives. */
 int64_t mst_zmq_work(mst_transport *t, int64_t now);
 /** Sends the messages that wait for the peer, if there is a connection. */
 void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p);
@@ -210,7 +210,7 @@ double mst_zmq_beat_seconds(const mst_transport *t);
 mst_wire_header mst_zmq_header_to(const mst_transport *t, int32_t to, mst_wire_kind kind);
 /** Sends a message of KIND with TEXT. */
 void mst_zmq_send_kind(const mst_transport *t, mst_zmq_route route, int32_t to, mst_wire_kind kind, const char *text);
-/** Routes by the connection that this task has made, and by the connection that DEALER ID has made. */
+/** The route by the connection that this task has made; the route by the connection that DEALER ID has made. */
 mst_zmq_route mst_zmq_dealer_route(const mst_zmq_peer *p);
 mst_zmq_route mst_zmq_router_route(const mst_transport *t, const unsigned char *id);
 /** Sets the options of both kinds of sockets. */
@@ -220,7 +220,7 @@ void mst_zmq_set_options(const mst_transport *t, void *socket);
 void mst_zmq_tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now);
 /** Tells the owner that a connection which did not exist yet was refused: once, as long as nothing changes. */
 void mst_zmq_tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why);
-/** The peer is now process INSTANCE: connections to an earlier process are of no use. */
+/** The peer is now process INSTANCE: breaks connections with an earlier process. */
 void mst_zmq_expect_instance(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now);
 /** The peer closes its transport, or has seen that this one is closed. */
 void mst_zmq_take_bye(mst_transport *t, mst_zmq_peer *p, mst_zmq_route back);

@@ -89,7 +89,7 @@ mst_zmq_connection mst_zmq_pending_identified(mst_transport *t, int fd) {
     /* the connection has ended already, and FD may belong to another one now */
     if (i < 0) return new_connection(t, -1);
     const mst_zmq_connection connection = t->pending[i].connection;
-    /* libzmq has reported, or will report, the success of its handshake: below 0 until that event is read */
+    /* libzmq reports the success of this handshake; until that event is read, the count may be below 0 */
     t->num_excused--;
     drop_pending(t, i);
     return connection;

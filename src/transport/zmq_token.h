@@ -6,7 +6,7 @@
  *      proof right? else not a task of the same user      <--------  CHALLENGE: a nonce, proof
  *      a proof, then the same message again               -------->  proof right? then answers: WELCOME, REPORT
  *
- *  What goes over a loopback address is seen by its two ends alone, so nothing is encrypted. */
+ *  Only the two ends see the bytes sent over a loopback address, so nothing is encrypted. */
 #ifndef MUSTER_TRANSPORT_ZMQ_TOKEN_H
 #define MUSTER_TRANSPORT_ZMQ_TOKEN_H
 

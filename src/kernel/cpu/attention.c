@@ -1,12 +1,13 @@
 /* Attention and its gradient, block by block (Dao et al., 2022, "FlashAttention", https://arxiv.org/abs/2205.14135).
  *
- * The queries of the heads that share a key head are the rows of one matrix. A block has ROWS of them, and they are the
- * elements of vectors: products with keys are kept as [keys, ROWS], results as [columns, ROWS]. So keys and values are
- * read as they lie in memory, and maxima, sums and the exponential need no sums within a vector.
+ * The queries of the heads that share a key head are the rows of one matrix. A block has ROWS of these rows. In vector
+ * registers each element belongs to another row: products with keys are kept as [keys, ROWS], results as [columns,
+ * ROWS] ("turned" below means transposed to this form). So keys and values are read in their order in memory, and
+ * maxima, sums and exponentials need no operation across a vector.
  *
- * Block sizes are constants. Every sum has one order: over keys from the first to the last, over rows likewise. A block
- * of rows, or in the gradient a key head, is computed by one thread. So the bits depend neither on threads nor on the
- * number of batches. With few rows, as when a text is written word by word, each is computed by itself. */
+ * Block sizes are constants. Sums over keys and over rows go from the first to the last. One thread computes a block of
+ * rows, or in the gradient a key head. So the bits depend neither on the number of threads nor on the batch size. If
+ * there are few rows, as when text is generated token by token, each row is computed separately. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,10 @@
 
 enum {
     VECTOR = MST_PRODUCT_VECTOR,
-    ROWS = 32,    /* queries of a block */
+    ROWS = 32,    /* rows (queries) of a block */
     KEYS = 96,    /* keys of a block */
-    FEW_ROWS = 4, /* up to so many are computed one by one */
-    ALIGN = 16,   /* floats */
+    FEW_ROWS = 4, /* up to so many rows of a key head are computed one by one */
+    ALIGN = 16,   /* alignment, in floats */
 };
 
 typedef float vector __attribute__((vector_size(VECTOR * sizeof(float))));
@@ -35,11 +36,11 @@ typedef float vector_anywhere __attribute__((vector_size(VECTOR * sizeof(float))
 
 typedef struct attention_state {
     mst_attention sizes;
-    int mask; /* number of the source; 0: none */
+    int mask; /* number of the source that is the mask; 0: none */
     bool mask_of_bools;
-    int64_t rows;   /* of a key head */
-    int64_t blocks; /* of rows of a key head */
-    int64_t floats; /* of the workspace of a thread */
+    int64_t rows;   /* rows of a key head */
+    int64_t blocks; /* blocks of rows of a key head */
+    int64_t floats; /* floats in the workspace of a thread */
 } attention_state;
 
 static int64_t up_to(int64_t n, int64_t multiple) {
@@ -52,17 +53,17 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* ---- a block of rows ---- */
 
-/* The rows of one block: ROWS or fewer of those of a key head. */
+/* One block: at most ROWS rows of a key head. A row "sees" a key if causal allows it to attend to that key. */
 typedef struct row_block {
     const attention_state *s;
     const void *mask;      /* NULL: none */
-    int64_t item;          /* key head, counted over batches */
-    int64_t first, count;  /* rows */
-    int64_t seen;          /* keys that at least one of them sees */
-    int64_t seen_by_all;   /* keys that all of them see, but for the mask */
-    int32_t place[ROWS];   /* of each query */
-    int64_t mask_at[ROWS]; /* where the mask of each begins */
-    bool one_mask;         /* the same for all */
+    int64_t item;          /* the key head, numbered over [batch, key heads] */
+    int64_t first, count;  /* the first row, and the number of rows */
+    int64_t seen;          /* number of keys that at least one row sees */
+    int64_t seen_by_all;   /* number of keys that all rows see */
+    int32_t place[ROWS];   /* the number of each row's query in its head */
+    int64_t mask_at[ROWS]; /* the offset of the mask of each row */
+    bool one_mask;         /* all rows have the same mask */
 } row_block;
 
 static row_block row_block_make(const attention_state *s, const void *mask, int64_t item, int64_t block) {
@@ -82,7 +83,7 @@ static row_block row_block_make(const attention_state *s, const void *mask, int6
     return b;
 }
 
-/* DST[column][row] = FACTOR SRC[row][column], ROWS rows; those after COUNT are 0. */
+/* DST[column][row] = FACTOR SRC[row][column] for ROWS rows; rows from COUNT on are 0. */
 MST_SIMD static void turn_rows(const float *restrict src, int64_t count, int64_t columns, float factor,
                                float *restrict dst) {
     for (int64_t j = 0; j < columns; j++) {
@@ -121,7 +122,8 @@ MST_SIMD static void hide_later(const int32_t *place, int64_t first, int64_t key
     }
 }
 
-/* The products of keys FIRST to FIRST + KEYS - 1 with the queries, turned and scaled: [keys, ROWS]. */
+/* Computes the products of keys FIRST to FIRST + KEYS - 1 with QUERY, turned and scaled, and applies the mask: [keys,
+ * ROWS]. */
 static void find_products(const row_block *b, const float *key, const float *query, int64_t first, int64_t keys,
                           float *products) {
     const mst_attention *s = &b->s->sizes;
@@ -141,13 +143,13 @@ static void find_products(const row_block *b, const float *key, const float *que
 
 /* ---- attention ---- */
 
-/* The running maximum and sum of each row, and what the last block changed. */
+/* For each row over the keys so far: the maximum product (`most`), the base of the exponentials (the maximum, or 0 if
+ * it is -Inf), and the sum of the weights. `factor` scales earlier results to the present base. */
 typedef struct running {
     float most[ROWS], base[ROWS], sum[ROWS], factor[ROWS];
 } running;
 
-/* Turns the products of KEYS keys into weights, relative to the maximum so far; r->factor makes older ones relative to
- * it. */
+/* Replaces the products p of KEYS keys by weights e^(p - base), and updates R. */
 MST_SIMD static void weigh(running *r, int64_t keys, float *products) {
     float most[ROWS], sum[ROWS];
     for (int i = 0; i < ROWS; i++) most[i] = r->most[i];
@@ -213,7 +215,7 @@ static void attend_block(const mst_kernel_args *a, int64_t item, int64_t block, 
 
 /* ---- few rows ---- */
 
-/* Computes one of few rows. The workspace has a number of each key. */
+/* Computes one row, number AT of the key head, if there are few rows. The workspace P has one number per key. */
 static void attend_row(const mst_kernel_args *a, int64_t item, int64_t at, float *p) {
     const attention_state *state = a->state;
     const mst_attention *s = &state->sizes;
@@ -258,14 +260,14 @@ static mst_status attention_run(const mst_kernel_args *a) {
 
 /* ---- the gradient ---- */
 
-/* Where things are in the workspace of a thread. */
+/* The arrays in the workspace of a thread. */
 typedef struct back_work {
     float *query, *gradient;           /* turned: [depth, ROWS], [columns, ROWS] */
-    float *query_rows, *gradient_rows; /* [ROWS, depth], [ROWS, columns], up to a multiple of VECTOR */
+    float *query_rows, *gradient_rows; /* [ROWS, depth], [ROWS, columns], rounded up to a multiple of VECTOR */
     float *weights, *slopes;           /* [KEYS, ROWS] */
     float *dquery;                     /* turned */
-    float *dkey, *dvalue;              /* [keys, depth], [keys, columns], up to a multiple of VECTOR */
-    int64_t depth, columns;            /* up to a multiple of VECTOR */
+    float *dkey, *dvalue;              /* [keys, depth], [keys, columns], rounded up to a multiple of VECTOR */
+    int64_t depth, columns;            /* rounded up to a multiple of VECTOR */
     int64_t floats;
 } back_work;
 
@@ -282,14 +284,15 @@ static back_work back_work_make(const mst_attention *s, float *workspace) {
     return w;
 }
 
-/* COUNT rows of SRC, multiplied by FACTOR, to ROWS rows of ROOM; the rest is 0. */
+/* Copies COUNT rows of SRC, times FACTOR, to DST, which has ROWS rows of ROOM elements. All other elements are 0. */
 static void copy_rows(const float *src, int64_t count, int64_t columns, float factor, int64_t room, float *dst) {
     memset(dst, 0, (size_t)(ROWS * room) * sizeof *dst);
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < columns; j++) dst[i * room + j] = factor * src[i * columns + j];
 }
 
-/* Turns products into weights, and slopes, the products of gradients and values, into the products' gradients. */
+/* Replaces the products in WEIGHTS by weights w. Replaces SLOPES, the products gradient value^T, by the gradients of
+ * the products: w (slope - mean). */
 MST_SIMD static void find_slopes(const float *log_sum, const float *mean, int64_t keys, float *weights, float *slopes) {
     for (int64_t k = 0; k < keys; k++) {
         float *w = weights + k * ROWS, *s = slopes + k * ROWS;
@@ -300,7 +303,8 @@ MST_SIMD static void find_slopes(const float *log_sum, const float *mean, int64_
     }
 }
 
-/* What keys FIRST to FIRST + KEYS - 1 and the rows of B do to each other's gradients. */
+/* Adds the contributions of keys FIRST to FIRST + KEYS - 1 and the rows of B to the gradients of queries, keys and
+ * values. */
 static void attend_back_keys(const mst_kernel_args *a, const row_block *b, const back_work *w, const float *log_sum,
                              const float *mean, int64_t first, int64_t keys) {
     const mst_attention *s = &b->s->sizes;
@@ -334,7 +338,7 @@ static void attend_back_block(const mst_kernel_args *a, int64_t item, int64_t bl
     float log_sum[ROWS], mean[ROWS], factor[ROWS];
     for (int64_t i = 0; i < ROWS; i++) {
         log_sum[i] = i < b.count ? ((const float *)a->src[4].data)[row + i] : INFINITY;
-        if (log_sum[i] == -INFINITY) log_sum[i] = INFINITY; /* it sees no key: its weights become 0 */
+        if (log_sum[i] == -INFINITY) log_sum[i] = INFINITY; /* a row that sees no key: its weights become 0 */
         mean[i] = i < b.count ? ((const float *)a->src[5].data)[row + i] : 0;
         factor[i] = (float)s->scale;
     }
@@ -356,7 +360,7 @@ static mst_status attend_back(void *context, int64_t begin, int64_t end, int thr
     for (int64_t item = begin; item < end; item++) {
         float *dkey = (float *)a->dst[1].data + item * s->keys * s->depth;
         float *dvalue = (float *)a->dst[2].data + item * s->keys * s->columns;
-        memset(w.dkey, 0, (size_t)(s->keys * (w.depth + w.columns)) * sizeof(float)); /* and dvalue, which follows it */
+        memset(w.dkey, 0, (size_t)(s->keys * (w.depth + w.columns)) * sizeof(float)); /* and dvalue, behind it */
         for (int64_t block = 0; block < state->blocks; block++) attend_back_block(a, item, block, &w);
         for (int64_t k = 0; k < s->keys; k++) {
             memcpy(dkey + k * s->depth, w.dkey + k * w.depth, (size_t)s->depth * sizeof(float));

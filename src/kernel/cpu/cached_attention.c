@@ -1,5 +1,5 @@
-/* Attention of the next steps of a sequence: each query by itself, over the kept keys and then the new ones. So the
- * bits do not depend on how many steps one call has, nor on threads. */
+/* Attention of the next steps of a sequence. Each query is computed separately, over the past keys and then the new
+ * ones. So the bits depend neither on the number of steps in a call nor on the number of threads. */
 #include "op/attention/cached_attention.h"
 #include "kernel/cpu/base/attention_row.h"
 #include "kernel/kernel.h"

@@ -1,7 +1,6 @@
-/* Gradients of depthwise convolutions with windows of 3x3, row by row. All of the following is computed for a row while
- * it is in the cache. If a batch norm follows, this includes the gradient of the output. If a batch norm comes before,
- * it includes the row that the convolution reads. Then come both gradients, and their contribution to the sums of the
- * batch norm before. */
+/* Gradients of depthwise convolutions with windows of 3x3, row by row. All of this is computed for a row while the row
+ * is in the cache: the gradient of the output, if a batch norm follows; the row that the convolution reads, if a batch
+ * norm comes before; both gradients; and their contribution to the sums of the batch norm before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +31,10 @@ typedef struct depthwise_grads_state {
      * added up after all rows. */
     mst_batch_rows rows;
     int64_t sums_of_part;
-    /* Places in the workspace. For each thread it has the ring of the source and that of the gradient, scratch memory
-     * in which bf16 becomes f32 (`blocks` of mst_kept_differentiate), one row of f32 that is then rounded to bf16, and
-     * memory for one part of the sums (`parts` of mst_kept_add_up). After that come the contributions of the parts to
-     * the gradient of the weights, and the sums. */
+    /* Places in the workspace. For each thread it has the ring of the source, the ring of the gradient, scratch memory
+     * in which bf16 is converted to f32 (`blocks` of mst_kept_differentiate), one row of f32 that is then rounded to
+     * bf16, and memory for one part of the sums (`parts` of mst_kept_add_up). After that come the contributions of the
+     * parts to the gradient of the weights, and the sums. */
     size_t gradient_ring, blocks, row, added, thread_step, weights_at, sums_at;
 } depthwise_grads_state;
 

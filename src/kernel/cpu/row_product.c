@@ -1,8 +1,8 @@
-/* matmul and fused_matmul where A has one row, as when a text is written token by token: dst = activation(a B + bias).
+/* matmul and fused_matmul if A has one row, as when text is generated token by token: dst = activation(a B + bias).
  *
- * The time is that of reading B once, so each thread reads a part of it, from front to back: some columns of B, or rows
- * of a B that is transposed. Each element of dst is a sum over k in one order, which depends neither on the number of
- * threads nor on the other columns. Smaller products are left to oneDNN. */
+ * Reading B takes most of the time. So each thread reads a part of B once, from front to back: some columns of B, or
+ * some rows if B is transposed. Each element of dst is a sum over k. Its order depends neither on the number of threads
+ * nor on the other columns. oneDNN computes smaller products. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -14,8 +14,8 @@
 
 enum {
     VECTOR = 16,
-    ROWS = 8,        /* of B that are added at once */
-    LEAST = 1 << 16, /* elements of B */
+    ROWS = 8,        /* rows of B that are added at once */
+    LEAST = 1 << 16, /* least number of elements of B for this kernel */
 };
 
 typedef float vector __attribute__((vector_size(VECTOR * sizeof(float))));
@@ -26,8 +26,7 @@ static bool is_transposed(const mst_op *op, const void *options) {
                                       : ((const mst_matmul_options *)options)->transpose_b;
 }
 
-/* DST, [columns], += A[l] times row l of B for ROWS rows, from the first to the last. From row to row there are N
- * elements. */
+/* DST, [columns], += A[l] times row l of B, for l from 0 to ROWS - 1. Rows of B are N elements apart. */
 __attribute__((always_inline)) static inline void add_rows(const float *a, const float *b, int64_t n, int64_t columns,
                                                            float *dst) {
     int64_t j = 0;
@@ -40,7 +39,7 @@ __attribute__((always_inline)) static inline void add_rows(const float *a, const
         for (int64_t l = 0; l < ROWS; l++) dst[j] += a[l] * b[l * n + j];
 }
 
-/* DST, [columns] = A B, for columns of B, [k, n]. */
+/* DST, [columns] = A B for COLUMNS columns of B, [k, n]. */
 MST_SIMD static void multiply_columns(const float *a, const float *b, int64_t k, int64_t n, int64_t columns,
                                       float *dst) {
     int64_t l = 0;
@@ -68,7 +67,7 @@ MST_SIMD static void multiply_rows(const float *a, const float *b, int64_t k, in
     }
 }
 
-/* Adds the bias and applies the activation, written so that NaN stays NaN, to N elements. BIAS: NULL: there is none. */
+/* Adds BIAS, unless it is NULL, to N elements and applies the activation. The comparisons keep NaN as NaN. */
 MST_SIMD static void finish(const float *bias, int activation, int64_t n, float *dst) {
     for (int64_t j = 0; j < n && bias; j++) dst[j] += bias[j];
     for (int64_t j = 0; j < n && activation != MST_FUSED_NONE; j++) dst[j] = dst[j] < 0 ? 0 : dst[j];

@@ -1,9 +1,9 @@
 /* update: a device's part of an optimizer step, unit by unit (op/state/update.h).
  *
- * Units are divided among the devices of the group by elements, and among the threads of a device by runs. If the
- * gradient is a product or rows, the gradient of the whole unit is first computed in the thread's workspace. All other
- * work, from the sum over shards to the copies of the new weight, is done in tiles that stay in the first-level
- * cache. */
+ * Units are divided among the devices of the group so that each gets about the same number of elements. The threads of
+ * a device share its units in runs. If the gradient is a product or sparse, the gradient of the whole unit is first
+ * computed in the thread's workspace. All other work, from the sum over shards to the copies of the new weight, is done
+ * in tiles that stay in the first-level cache. */
 #include "op/state/update.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 /* TILE: elements that are handled together. LANES: a sum of squares is computed as so many interleaved sums. */
 enum { TILE = 1024, LANES = 64 };
 
-/* What is prepared for one variable. */
+/* Numbers and products that are prepared for one variable. */
 typedef struct variable {
     int64_t count, unit, units; /* numbers of elements, of elements in a unit, of units */
     int64_t first_unit;         /* number of its first unit among all units */
@@ -34,7 +34,7 @@ typedef struct variable {
     int64_t width;              /* for a sparse gradient: elements of a row of its sources, including squares */
     bool rows_only;             /* for a sparse gradient: a step does not change rows without a gradient */
     int32_t levels;             /* number of buffers that a sum over its leaves needs */
-    mst_product **product;      /* by leaf */
+    mst_product **product;      /* for a product: the prepared product of each leaf */
 } variable;
 
 typedef struct update_state {
@@ -48,7 +48,7 @@ typedef struct update_state {
     int64_t num_own;
 } update_state;
 
-/* What all units of a step share. */
+/* The data that all units of a step share. */
 typedef struct update {
     const update_state *state;
     const mst_kernel_args *args;
@@ -107,17 +107,17 @@ static void join_master(void *out, const uint16_t *copy, const void *master, int
     join_floats(out, copy, master, count);
 }
 
-/* ---- sparse gradients: sum_rows gives the values of the rows, [n, width], and [1 + n]: n, then their ascending
- * indices ---- */
+/* ---- sparse gradients: the outputs of sum_rows are the rows, [n, width], and [1 + n]: their number, then their
+ * ascending indices ---- */
 
-/* Finds the part of row ROW that lies in the unit. */
+/* Finds the part of row ROW that lies in the unit: *SIZE elements from element *AT on. */
 static void row_part(const variable *known, const unit *x, int64_t row, int64_t *at, int64_t *size) {
     const int64_t first = row * known->columns, end = first + known->columns, unit_end = x->begin + x->count;
     *at = first > x->begin ? first : x->begin;
     *size = (end < unit_end ? end : unit_end) - *at;
 }
 
-/* Finds the entries FROM to TO - 1 of the list that are rows FIRST to LAST. */
+/* Finds the entries of LIST whose rows are FIRST to LAST: entries *FROM to *TO - 1. */
 static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_t *from, int64_t *to) {
     const int64_t *number = (const int64_t *)list->data + 1, count = number[-1];
     int64_t low = 0, high = count;
@@ -132,7 +132,8 @@ static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_
     *to = low;
 }
 
-/* Gives places in the buffers to the rows of the unit that are computed. Returns the number of their elements. */
+/* Assigns places in the buffers to the rows of the unit that are computed (`place`). Returns the number of their
+ * elements. */
 static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const variable *known = &u->state->variables[k];
@@ -245,7 +246,7 @@ static mst_status prepare_all(const mst_infer *c, update_state *s) {
         s->elements += out->count;
         if (v->kind == MST_GRADIENT_PRODUCT) MST_TRY(prepare_product(c, v, out, s->num_threads, &s->scratchpad));
         size_t buffer = (size_t)(out->levels + 2) * TILE * sizeof(double);
-        /* places of rows: the first and the last row of a unit may lie in it only in part */
+        /* room for `place`: the first and the last row of a unit may lie in it only in part, so there are two more */
         if (v->kind == MST_GRADIENT_SPARSE) buffer += (size_t)(out->unit / out->columns + 2) * sizeof(int32_t);
         const size_t levels = (size_t)out->levels * (v->squares ? 2 : 1);
         if (whole) buffer += levels * mst_align((size_t)out->unit * sizeof(double));

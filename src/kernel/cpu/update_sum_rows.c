@@ -1,6 +1,6 @@
 /* sum_rows: the gradient of gather over rows, with each row once (op/state/update.h). A radix sort sorts the row
- * indices with the places from which they come. It keeps rows with the same index in order. Then the rows of each run
- * with the same index are added up.
+ * indices together with the places of the rows in the sources. It keeps rows with the same index in order. Then the
+ * rows with the same index are added up.
  *
  * Sources come in pairs: rows, and their indices. dst 0 has the rows of the sums; with `squares`, each row is its sums,
  * then its sums of squares. dst 1 has their number, and then their indices; so number[-1] below is their number. */
@@ -21,7 +21,7 @@ typedef struct row {
 } row;
 
 typedef struct update_sum_rows_state {
-    int64_t most; /* most rows of all sources together */
+    int64_t most; /* number of rows of all sources together */
 } update_sum_rows_state;
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };

@@ -147,7 +147,7 @@ static mst_status measure_parts(void *context, int64_t begin, int64_t end, int t
 static mst_status run_parts(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_conv_parts *p = &((const conv_state *)a->state)->parts;
-    const bool transposed = is_transposed(a->op); /* its source is the others' gradient */
+    const bool transposed = is_transposed(a->op); /* source 0 takes the place of the gradient */
     const mst_kept_array dst = mst_kept_array_of(p->kind == MST_CONVOLUTION ? &a->dst[0] : &a->src[transposed ? 0 : 2]);
     void *weights = p->kind == MST_CONVOLUTION_WEIGHTS_GRAD ? a->dst[0].data : a->src[1].data;
     for (int64_t part = begin; part < end; part++) {

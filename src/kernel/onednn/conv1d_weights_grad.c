@@ -1,4 +1,4 @@
-/* conv2d_weights_grad for windows over the columns of a single row, as conv1d has them, as a product of matrices:
+/* conv2d_weights_grad for pictures of one row (from conv1d), computed as a product of matrices:
  *
  *      dst[j, c, f] = sum over n, x of read[n, x, j, c] * gradient[n, x, f]
  *      read[n, x, j, c] = src[n, x s + j d - left, c]       s, d: stride and dilation; left: padding before src

@@ -1,4 +1,4 @@
-/** What the builders of well-known networks share. */
+/** Helpers for the functions that build well-known networks (muster/applications.h). */
 #ifndef MUSTER_MODEL_APPLICATION_APPLICATION_H
 #define MUSTER_MODEL_APPLICATION_APPLICATION_H
 
@@ -15,10 +15,11 @@ typedef struct mst_application_layer_name {
 const char *mst_application_name(mst_application_layer_name *name, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Begins the network called NAME in MODEL. OPTIONS has the defaults of the network; its alpha and vocabulary_size are
- *  0 if the network has none. The options in GIVEN replace them. Sets *INPUT to the input layer. MODEL must have no
- *  layers; the height and width of the shape must be known, and alpha must be as the public header says. Returns false,
- *  with an error on MODEL, if this does not hold or MODEL had an error before; then *INPUT is not valid. */
+/** Begins the network called NAME in MODEL, which must have no layers. OPTIONS has the defaults of the network; its
+ *  alpha and vocabulary_size are 0 if the network does not use them. Options that are set in GIVEN replace the
+ *  defaults. Sets *INPUT to the input layer. The height and width of the shape must be known, and alpha must be in the
+ *  range of the public header. Otherwise, or if MODEL had an error before, returns false with an error on MODEL; *INPUT
+ *  is then not valid. */
 bool mst_application_begin(mst_model *model, const char *name, const mst_application_options *given,
                            mst_application_options *options, mst_output *input);
 

@@ -18,7 +18,7 @@ static mst_output dense(mst_output x, const mst_gpt_network *n, int64_t units, m
                      .kernel_initializer = initial_values(n), .name = name);
 }
 
-/* X plus PART, some of which is dropped in training. */
+/* X + PART, with dropout of PART in training. */
 static mst_output added(mst_output x, mst_output part, const mst_gpt_network *n, const char *name) {
     if (n->residual_dropout > 0) part = mst_dropout(part, n->residual_dropout);
     return mst_merge(MST_OUTPUTS(x, part), MST_MERGE_ADD, .name = name);

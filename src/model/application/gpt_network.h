@@ -1,6 +1,6 @@
-/** The transformer that predicts the next token, of which mst_gpt and Hugging Face's GPT-2 and Llama are cases.
+/** The transformer that predicts the next token. mst_gpt and Hugging Face's GPT-2 and Llama are built by it.
  *
- *      x = token_embedding(tokens) + position_embedding        Llama: its attention turns pairs by their positions
+ *      x = token_embedding(tokens) + position_embedding        Llama: rotary positions in the attention instead
  *      layers times:  x += attention(norm(x));  x += outer(inner(norm(x)))
  *      logits(norm(x))
  */
@@ -17,11 +17,11 @@ typedef struct mst_gpt_network {
     int64_t positions; /**< the largest number of positions */
     float epsilon;     /**< of the normalizations */
     double rotary_base;
-    double deviation; /**< of the initial values of kernels and embeddings */
+    double deviation; /**< standard deviation of the initial values of kernels and embeddings */
     float embedding_dropout, attention_dropout, residual_dropout;
-    bool is_untied;      /**< the outputs have weights of their own */
+    bool is_untied;      /**< the output layer does not share the weights of the token embedding */
     bool attention_bias; /**< the products of the attention have biases; GPT-2 always */
-    bool inner_bias;     /**< those of the inner layers have biases; GPT-2 always */
+    bool inner_bias;     /**< the inner and outer layers have biases; GPT-2 always */
 } mst_gpt_network;
 
 /** Adds the network to MODEL, which is empty. Its input has POSITIONS tokens. Returns the logits. */

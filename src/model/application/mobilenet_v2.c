@@ -5,7 +5,7 @@
 #include "model/application/application.h"
 
 typedef struct stage {
-    int filters, num_blocks, strides, expansion; /* strides: of its first block */
+    int filters, num_blocks, strides, expansion; /* strides: of the first block only */
 } stage;
 static const stage stages[] = {{16, 1, 1, 1}, {24, 2, 2, 6},  {32, 3, 2, 6}, {64, 4, 2, 6},
                                {96, 3, 1, 6}, {160, 3, 2, 6}, {320, 1, 1, 6}};

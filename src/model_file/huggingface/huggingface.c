@@ -18,7 +18,8 @@
 #include "store/store.h"
 #include "tensor/tensor_check.h"
 
-/* The note with the text of the config that a model was read from: its other keys are written back. */
+/* The name of the note, in the model's store, with the config.json that the model was read from. When the model is
+ * saved, keys of this text that Muster does not use are written back. */
 static const char config_note[] = "muster/huggingface";
 
 enum { SHOWN = 128, FULL_NAME = MST_HUGGINGFACE_NAME + 16 };
@@ -64,7 +65,7 @@ typedef struct weight_reader {
     const mst_gpt_network *config;
     const mst_huggingface_files *files;
     bool has_prefix;    /* names of tensors begin with the prefix: the files are of a model that predicts tokens */
-    mst_tensor *tensor; /* the tensor of the part before */
+    mst_tensor *tensor; /* read last; it may have further parts, which are other weights */
     mst_snapshot *snapshot;
 } weight_reader;
 
@@ -108,8 +109,8 @@ static bool is_listed(const weight_reader *r, const mst_huggingface_tensor *list
     return false;
 }
 
-/* Refuses tensors that the network does not have: it would be another network without them. NUM_LISTED is the number of
- * tensors that it has. */
+/* MST_UNIMPLEMENTED if the files have tensors that are not in LIST: they describe another network. NUM_LISTED is the
+ * number of tensors in LIST. */
 static mst_status check_others(const weight_reader *r, const mst_huggingface_tensor *list, int64_t count,
                                int64_t num_listed) {
     const mst_huggingface_files *files = r->files;
@@ -142,7 +143,7 @@ static mst_status find_prefix(weight_reader *r, const mst_huggingface_tensor *fi
     return MST_OK;
 }
 
-/* The weights are in memory twice while they are set. */
+/* Fails if the machine has too little memory. The weights are in memory twice while they are set. */
 static mst_status check_memory(const mst_huggingface_tensor *list, int64_t count) {
     int64_t bytes = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -198,7 +199,7 @@ mst_status mst_huggingface_load(const char *path, bool network_only, mst_model *
     MST_TRY(mst_huggingface_read_config(path, &config, &text));
     mst_status status = mst_huggingface_network_add(model, &config, config.positions < most ? config.positions : most);
     if (!status && !network_only) status = read_weights(path, &config, model->store);
-    if (!status) status = mst_store_set_note(model->store, config_note, text); /* it tells of the network too */
+    if (!status) status = mst_store_set_note(model->store, config_note, text); /* also if only the network is read */
     if (!status && compiled) *compiled = loss_of_tokens();
     free(text);
     return status;
@@ -270,7 +271,7 @@ static void free_writer(weight_writer *w) {
     free(w->named);
 }
 
-/* An index would name files with other weights. */
+/* MST_EXISTS if the folder has an index, which names other files with weights. */
 static mst_status check_no_index(const mst_folder *folder, const char *path) {
     bool found;
     MST_TRY(mst_file_is_there(folder, mst_huggingface_index_name, &found));
@@ -300,7 +301,7 @@ static mst_status write_files(const mst_folder *folder, const weight_writer *w, 
     return status;
 }
 
-/* What is done with an open folder: the files are written to it; or, if W is NULL, it is checked whether they can. */
+/* Writes the files to FOLDER. If W is NULL, only checks that this is possible. */
 static mst_status use_folder(const mst_folder *folder, const char *path, const weight_writer *w, const char *config) {
     mst_file file;
     MST_TRY(check_no_index(folder, path));
@@ -328,7 +329,8 @@ mst_status mst_huggingface_check_folder(const char *path) {
     return with_folder(path, NULL, NULL);
 }
 
-/* The number of positions of Llama is that of its config: the input may be shorter. */
+/* The input of a Llama may have been made shorter than the number of positions in its config BASE. Then CONFIG gets the
+ * number in BASE. */
 static void keep_positions(const char *base, mst_gpt_network *config) {
     mst_gpt_network old;
     if (!base || !config->is_llama || mst_huggingface_config_parse("", base, strlen(base), &old)) return;

@@ -22,8 +22,8 @@ extern const char mst_huggingface_config_name[], mst_huggingface_weights_name[],
  *  MST_NOT_FOUND if there is none; else fails as mst_huggingface_config_parse. */
 MST_CHECKED mst_status mst_huggingface_read_config(const char *path, mst_gpt_network *out, char **text);
 
-/** Opens the files with tensors in the folder PATH. Names in the index reach nothing outside the folder. Close OUT
- *  after a failure too. */
+/** Opens the files with tensors in the folder PATH. An index cannot name files outside the folder. Close OUT after a
+ *  failure too. */
 MST_CHECKED mst_status mst_huggingface_open(const char *path, mst_huggingface_files *out);
 void mst_huggingface_close(mst_huggingface_files *files);
 /** Finds the tensor NAME: number *I of file *FILE, an index in `file`; *FILE is -1 if there is none. MST_CORRUPT if the

@@ -17,10 +17,11 @@ typedef struct mst_huggingface_tensor {
     char weight[MST_HUGGINGFACE_NAME]; /**< in the store */
     mst_shape shape;                   /**< of the weight */
     int64_t rows, columns;
-    int part, num_parts; /**< columns PART * COLUMNS and on of a tensor with NUM_PARTS * COLUMNS columns */
+    int part, num_parts; /**< the tensor has NUM_PARTS * COLUMNS columns; the weight is COLUMNS of them, from column
+                              PART * COLUMNS on */
     bool is_vector;      /**< the tensor has one dimension; ROWS is 1 */
     bool is_transposed;  /**< the tensor is [columns, rows] */
-    bool has_no_prefix;  /**< it is not in the part of the network that the prefix names */
+    bool has_no_prefix;  /**< its name never begins with the prefix of the network */
 } mst_huggingface_tensor;
 
 /** Lists the tensors of a network of CONFIG. Parts of one tensor follow one another. Free *OUT with free(). */
@@ -28,7 +29,7 @@ MST_CHECKED mst_status mst_huggingface_tensors(const mst_gpt_network *config, ms
                                                int64_t *count);
 /** The shape in the file. */
 mst_shape mst_huggingface_tensor_shape(const mst_huggingface_tensor *tensor);
-/** "transformer." or "model.": what names begin with in files of a model that predicts tokens. */
+/** "transformer." or "model.": the prefix of names in files of a model that predicts tokens. */
 const char *mst_huggingface_prefix(const mst_gpt_network *config);
 /** Whether the tensor NAME, without prefix, may be in a file and is not needed, such as the mask of GPT-2. */
 bool mst_huggingface_is_left_out(const mst_gpt_network *config, const char *name);

@@ -259,7 +259,7 @@ static void set(json_t *json, const char *key, json_t *value) {
     json_object_set_new(json, key, value);
 }
 
-/* Sets KEY unless it is missing or null in JSON and VALUE is what that stands for. */
+/* Sets KEY to VALUE. Does nothing if KEY is missing or null in JSON and VALUE is OTHERWISE, the default of KEY. */
 static void set_unless(json_t *json, const char *key, int64_t value, int64_t otherwise) {
     const json_t *old = json_object_get(json, key);
     if (value != otherwise || (old && !json_is_null(old))) set(json, key, json_integer(value));

@@ -1,4 +1,4 @@
-/** config.json of Hugging Face's GPT-2 and Llama: what the network is like. */
+/** config.json of Hugging Face's GPT-2 and Llama: the sizes and options of the network. */
 #ifndef MUSTER_MODEL_FILE_HUGGINGFACE_TOKEN_CONFIG_H
 #define MUSTER_MODEL_FILE_HUGGINGFACE_TOKEN_CONFIG_H
 

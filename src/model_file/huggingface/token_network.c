@@ -121,7 +121,7 @@ static bool is_alike(const mst_field *fields, const void *a, const void *b) {
     return true;
 }
 
-/* Source K of a node. An attention without a value and a key takes the query for them. */
+/* Source K of a node. Without sources for value and key, an attention uses the query for them. */
 static int64_t node_source(const mst_model_node *node, int k) {
     return node->src[k < node->num_src ? k : 0];
 }

@@ -41,7 +41,7 @@ typedef enum form {
     BOUNDS,      /* a list of two numbers; becomes the members low and high */
     AXIS,        /* the axis of a normalization */
     AXES,        /* one number, or a list */
-    CHOICE,      /* the name of a number */
+    CHOICE,      /* one of the names of the field; becomes the number of that name */
     TEXT,
     CELL,  /* the inner layer of Bidirectional; becomes `cell` and the members with the names of its keys */
     COPY,  /* the backward layer of Bidirectional, which must equal the forward layer */
@@ -299,7 +299,7 @@ static mst_status check_only(const member *m, const json_t *value) {
     return same ? MST_OK : mst_keras_not_taken(m->key, value);
 }
 
-/* Whether VALUE is one of these options that is not taken. */
+/* Whether M acts only in training, and Muster does not support its VALUE. */
 static bool is_left_out(const member *m, const json_t *value) {
     if (m->form == CONSTRAINT) return !mst_keras_constraint_is_known(value);
     return m->form == ONLY && only_trains(m->key) && check_only(m, value);
@@ -542,7 +542,8 @@ static json_t *three_json(const mst_axes *axes) {
     return list;
 }
 
-/* Writes two numbers. A pair of which none was given is that of Keras if it may be missing, else it is zeros. */
+/* Writes two numbers. If neither was given, writes nothing for RANGE_GIVEN and BOUNDS, so that Keras' default holds,
+ * and zeros for the other forms. */
 static void write_two(const mst_layer_type *type, const member *m, const void *options, json_t *config) {
     const char *const *names = m->form == BOUNDS ? bound_names : range_names;
     const double a = number_of(penalty_of(type, m, names[0]), options);

@@ -12,8 +12,8 @@ MST_CHECKED mst_status mst_keras_initializer_read(const json_t *value, mst_initi
 json_t *mst_keras_initializer_write(const mst_initializer *initializer);
 
 MST_CHECKED mst_status mst_keras_activation_read(const json_t *value, int *out);
-/** The name of ACTIVATION in Keras 3, or for gelu_tanh, which Keras has as a function of its own only, in the module
- *  "muster"; NULL: there is none. */
+/** The name of ACTIVATION in Keras 3; NULL if Keras 3 does not have it. gelu_tanh has no name in Keras: the result is
+ *  "gelu_tanh", the name of a function of the module "muster". */
 const char *mst_keras_activation_name(int activation);
 
 /** Reads L1, L2, L1L2, or null. Keras' L2(x) is l2 = 2 x here. */

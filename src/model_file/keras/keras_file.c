@@ -43,8 +43,8 @@ static mst_status check_version(const char *name, const char *version, long *maj
         version, NEWEST_MAJOR, NEWEST_MAJOR);
 }
 
-/* Rewrites the network: calls, inputs and outputs have lists in place of dicts, and names whose meaning Keras 2 and 3
- * do not share become Muster's. */
+/* Rewrites the network: dicts in calls, inputs and outputs become lists. In files of Keras 2, names with another
+ * meaning in Keras 3 become Muster's names. */
 static mst_status rewrite_config(const char *name, long major, mst_keras_file *out) {
     MST_TRY(mst_keras_order_dict_calls(name, out->config));
     MST_TRY(mst_keras_flatten_ends(out->config));

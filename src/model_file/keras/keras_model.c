@@ -208,8 +208,8 @@ static mst_status write_archive(mst_model *model, const char *path, const char *
     return status;
 }
 
-/* The loss of output I as Keras writes it. It is from logits if the loss sees logits at that output: an output that
- * ends in a softmax gives probabilities. */
+/* The loss of output I as Keras writes it. It gets from_logits if the output gives logits (mst_loss_sees_logits): an
+ * output that ends in a softmax gives probabilities. */
 static json_t *print_loss(const mst_model *model, const mst_model_description *d, int i, const mst_output_loss *loss) {
     const mst_value end = d->value[mst_model_get_outputs(model).output[i].node];
     const bool from_logits = d->graph && !loss->from_probabilities && mst_loss_sees_logits(loss->loss, end);

@@ -1,3 +1,4 @@
+/* Reads and writes optimizers in Keras' JSON (model_file/keras/weights.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,8 +204,8 @@ void mst_keras_optimizer_read(const json_t *object, mst_optimizer *out, char not
     if (class_name && read_optimizer(without_package(class_name), object, &read, note)) *out = read;
 }
 
-/* Whether O has settings that Keras' files do not have: averages whose decay begins smaller, another kind of epsilon,
- * or a weight decay that leaves variables out. */
+/* Whether O has settings that Keras' files do not have: moving averages with a smaller decay in the first steps,
+ * another kind of epsilon, or a weight decay for some variables only. */
 static bool is_more(const mst_optimizer *o) {
     return (o->ema_decay > 0 && o->ema_num_updates) || o->epsilon_kind != MST_EPSILON_HAT || o->decay_kernels_only;
 }

@@ -33,8 +33,8 @@ typedef struct outer_model {
     json_t *layers;    /* of the file, or made from the layers of a stack */
     json_t *index;     /* for each name of a layer, its index */
     flat_model *inner; /* [layers]: for layers that are models, these models */
-    int64_t *base;     /* [layers]: for inner models, the number that their first call has where calls refer to it */
-    int64_t *end_base; /* [layers]: the same where the outputs of the model refer to it */
+    int64_t *base;     /* [layers]: for inner models, the number of their first call in references of calls: 0 or 1 */
+    int64_t *end_base; /* [layers]: the same for the references of the model's outputs */
     bool frozen;
 } outer_model;
 
@@ -312,8 +312,8 @@ static bool never_drops(const outer_model *m, int64_t i, const json_t *layer) {
     return mst_keras_is_dropout(layer) && all_without_training(m, i);
 }
 
-/* Refuses LAYER if CALL, of its model, has a fixed training, and this changes what LAYER computes. That is so in files
- * of Keras 2; in Keras 3 fit, evaluate and predict decide, whatever the call says. I is the inner model. */
+/* Refuses LAYER of the inner model I if CALL, a call of the model, has the argument `training`, and this changes what
+ * LAYER computes. In files of Keras 3 the argument has no effect: fit, evaluate and predict decide. */
 static mst_status check_training(const outer_model *m, int64_t i, const json_t *call, const json_t *layer) {
     const json_t *training = json_object_get(mst_keras_arguments_of(call), "training");
     const bool says_so = json_is_boolean(training) && !json_is_object(call);
@@ -433,7 +433,8 @@ static json_t *layers_of_stack(const json_t *object) {
     return layers;
 }
 
-/* Sets BASE of an inner model to 1 if one of REFERENCES has the number of its calls as the number of a call. */
+/* Sets BASE of an inner model with k calls to 1 if one of REFERENCES has the call number k, so that the calls are
+ * numbered from 1. */
 static void find_base(const outer_model *m, const json_t *references, int64_t *base) {
     const json_t *reference;
     size_t i;
@@ -446,7 +447,7 @@ static void find_base(const outer_model *m, const json_t *references, int64_t *b
 }
 
 /* Finds the number of the first call of each inner model. It is 0, or 1 if Keras counts the call in which the model was
- * made. Keras 2 counts the same way in all references, and the one that refers to the last call shows which. Keras 3
+ * made. Keras 2 counts the same way in all references, and the reference to the last call shows which way. Keras 3
  * counts that call only in the outputs of the outer model, and only for functional models. */
 static void find_bases(const outer_model *m, const json_t *outputs) {
     json_t *all = references_in(outputs), *reference;
@@ -474,8 +475,8 @@ static void find_bases(const outer_model *m, const json_t *outputs) {
 static mst_status make_flat(flattening *f, const json_t *object, const char *path, bool frozen, int depth,
                             flat_model *out);
 
-/* Makes the layers of M flat. Layers that are not models stay unchanged. The first turn makes the inner models flat,
- * and the second adds all layers, whose references may lead through any inner model. */
+/* Makes the layers of M flat. Layers that are not models stay unchanged. The first pass makes the inner models flat.
+ * The second pass adds all layers: it comes later because their references may lead through any inner model. */
 static mst_status flatten_layers(outer_model *m, const char *path, int depth, flat_model *out) {
     json_t *before = json_object(), *layer; /* for each class, the number of layers so far */
     size_t i;

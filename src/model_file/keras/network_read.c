@@ -1,3 +1,4 @@
+/* Reads networks from Keras' JSON: layers, their calls, inputs and outputs (model_file/keras/network.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ enum { MOST_LAYERS = 100000, MOST_CALLS = 1000000 };
 /* One call of a layer, and its result once it is made. */
 typedef struct keras_call {
     int64_t layer;
-    int64_t number;       /* the number-th call of the layer */
+    int64_t number;       /* of the call among the calls of the layer, from 0 */
     const json_t *inputs; /* its arguments, in the form of Keras 2 or 3 */
     mst_output output;
     bool done, waits; /* done: OUTPUT is set; waits: its sources are being made */
@@ -149,8 +150,8 @@ static bool is_bf16(const json_t *config) {
     return strcmp(dtype_text(config), mst_precision_names[MST_MIXED_BFLOAT16]) == 0;
 }
 
-/* Sets the name of layer I in its OPTIONS. Also sets its precision if the file has one and the layer supports it, and
- * what the arguments INPUTS of its first call say of a BatchNormalization. */
+/* Sets the name of layer I in its OPTIONS. Also sets its precision if the file has one and the layer supports it. For a
+ * BatchNormalization, also sets the option that follows from INPUTS, the arguments of its first call. */
 static void set_common(const network_reader *r, int64_t i, const mst_layer_type *type, const json_t *inputs,
                        char *options) {
     for (const mst_field *field = type->fields; field->name; field++) {

@@ -1,4 +1,4 @@
-/** Networks as texts, for the notes of the command. */
+/** Networks as texts in Keras' JSON. The command keeps such a text in the note of a model (cli/model/model_note.h). */
 #ifndef MUSTER_MODEL_FILE_KERAS_NETWORK_TEXT_H
 #define MUSTER_MODEL_FILE_KERAS_NETWORK_TEXT_H
 

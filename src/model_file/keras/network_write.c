@@ -1,3 +1,4 @@
+/* Writes networks as Keras' JSON, in the form of Keras 3 (model_file/keras/network.h). */
 #include <string.h>
 
 #include "base/no_memory.h"

@@ -134,7 +134,7 @@ typedef struct by_name {
     const char *file, *root; /* weights_folder or "" */
     const mst_keras_tree *tree;
     const mst_weight **order; /* the weights in the order of the lists */
-    int64_t *list;            /* for each weight, its list */
+    int64_t *list;            /* for each weight, its list: the index of the first layer that has this list */
     int64_t count, at, k;     /* number of weights; index of the next one; number of names of its list so far */
     char group[PATH_SIZE];
     mst_snapshot *snapshot;
@@ -297,7 +297,7 @@ static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* fold
 /* The order of slots in Keras' list, with Muster's names. Each group has its slots for all variables before the next
  * group begins. In a group, the slots of one variable are consecutive. A number of the rule comes after all slots. */
 typedef struct keras_slots {
-    int first; /* index of the first slot, after the step and, unless it is a schedule, the learning rate */
+    int first; /* index of the first slot: 2, after step and learning rate; 1 if the learning rate is a schedule */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
@@ -361,7 +361,7 @@ static const char *state_path(const char *folder, int64_t i, char out[STATE_PATH
 
 /* A search for one name in the list of the state's names in an .h5 file, which is in the order of Keras 3. */
 typedef struct nth_name {
-    int64_t left;
+    int64_t left; /* number of names to skip */
     const char *name;
 } nth_name;
 

@@ -1,5 +1,5 @@
-/* Reads Attention and RotaryEmbedding. Heads are an axis of their own, [n, heads, steps, size], or beside each other in
- * the last one, [n, steps, heads * size]. */
+/* Reads Attention and RotaryEmbedding. Inputs are [n, heads, steps, size], or [n, steps, heads * size] with the heads
+ * side by side in the last axis. */
 #include <math.h>
 
 #include "model_file/onnx/onnx_read.h"

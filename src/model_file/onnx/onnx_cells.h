@@ -22,17 +22,18 @@ typedef struct mst_onnx_cell {
     int gates, functions, directions; /**< functions: the number of activations per direction */
     bool backwards;                   /**< the only direction is backwards */
     bool rows_first;                  /**< the source is [n, steps, features] */
-    int64_t units;                    /**< of the attribute hidden_size; -1: it is not there */
+    int64_t units;                    /**< the attribute hidden_size; -1: it is missing */
     mst_cell_activation activation[MST_ONNX_MOST_FUNCTIONS];
 } mst_onnx_cell;
 
-/** Reads the attributes of a cell with so many GATES. */
+/** Reads the attributes of a cell with GATES gates. */
 MST_CHECKED mst_status mst_onnx_cell_read(mst_onnx_call *c, int gates, mst_onnx_cell *out);
-/** Sets the number of units to that of the weights, UNITS, which the attribute must agree with. */
+/** Sets the number of units to UNITS, which is that of the weights. An error if the attribute hidden_size differs. */
 MST_CHECKED mst_status mst_onnx_cell_set_units(mst_onnx_cell *cell, int64_t units);
-/** The error of a node that has input I, which no cell here takes; of those after MST_ONNX_BIAS. */
+/** The error of a node with input I, which is after MST_ONNX_BIAS and which Muster does not support. */
 mst_status mst_onnx_cell_refuse(size_t i);
-/** The gate of ONNX that is gate I of Muster. LSTM: i, o, f, c in ONNX, and i, f, c, o in Muster and Keras. */
+/** The index in ONNX's order of gate I of Muster's order. An LSTM has 4 GATES: i, o, f, c in ONNX, and i, f, c, o in
+ *  Muster and Keras. */
 int mst_onnx_cell_gate(int gates, int i);
 
 #endif

@@ -21,8 +21,8 @@ bool mst_onnx_is_label(const mst_onnx_file *file, size_t i);
 bool mst_onnx_is_scores(const mst_onnx_file *file, size_t i, const mst_onnx_classes *classes);
 /** Whether output I is known to have probabilities that add up to 1. */
 bool mst_onnx_is_probabilities(const mst_onnx_file *file, size_t i);
-/** The classes as the note of a model (cli/model/model_note.h) for a model whose only output they are; NULL: there is
- *  nothing to note, or memory has run out. To be freed by the caller. */
+/** The note (cli/model/model_note.h) of a model whose only output is the scores of CLASSES. PROBABILITIES: the scores
+ *  are probabilities. NULL: there is nothing to note, or memory has run out. The caller frees the text. */
 char *mst_onnx_classes_note(const mst_onnx_classes *classes, bool probabilities);
 
 #endif

@@ -211,7 +211,7 @@ static mst_value inverse_tanh(mst_value x) {
     return mst_scale(mst_sub(mst_log1p(x), mst_log1p(mst_neg(x))), 0.5);
 }
 
-/* 1 - erf(x): no operator of ONNX, but tf2onnx leaves that of TensorFlow in its files, for the gelu of Keras. */
+/* 1 - erf(x), for Erfc. ONNX has no such operator, but tf2onnx leaves TensorFlow's Erfc in files with Keras' gelu. */
 static mst_value complement_of_erf(mst_value x) {
     return mst_sub(mst_scalar(mst_value_graph(x), mst_value_spec(x).dtype, 1), mst_erf(x));
 }

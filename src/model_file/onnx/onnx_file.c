@@ -244,7 +244,8 @@ static void make_plain(const Muster__OnnxGraph *graph) {
     }
 }
 
-/* Whether the nodes of GRAPH use the tensor NAME of texts, if at all, as a list of classes: they take that of a row. */
+/* Whether each node of GRAPH that uses the tensor NAME of texts uses it as a list of classes, from which the class of a
+ * row is picked. Also true if no node uses it. */
 static bool uses_as_classes(const Muster__OnnxGraph *graph, const char *name) {
     bool is = true;
     for (size_t i = 0; i < graph->n_node; i++)
@@ -272,7 +273,7 @@ static mst_status read_classes(const Muster__OnnxTensor *m, mst_tensor **out) {
     return MST_OK;
 }
 
-/* The tensor has a copy of the data: a model should be in memory once. */
+/* Frees the data of M. A tensor has a copy of the data, and a model should be in memory only once. */
 static void drop_data(Muster__OnnxTensor *m) {
     free(m->raw_data.data);
     m->raw_data = (ProtobufCBinaryData){0, NULL};

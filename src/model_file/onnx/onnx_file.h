@@ -29,7 +29,7 @@ enum {
     MST_ONNX_STRINGS = 8
 };
 
-/** Graphs may be inside nodes of graphs that are inside nodes, and so on: this many times. */
+/** The largest number of levels of graphs inside nodes: a node of such a graph may have graphs inside too. */
 enum { MST_ONNX_MOST_DEPTH = 8 };
 
 /** A graph inside a node, such as the body of a Loop. */

@@ -124,7 +124,7 @@ static bool is_short(const mst_onnx_call *c, size_t i) {
     const mst_dtype dtype = mst_tensor_dtype(v->tensor);
     const int64_t count = mst_tensor_count(v->tensor);
     return (dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL) && count <= MST_ONNX_MOST_LIST &&
-           (count || mst_tensor_shape(v->tensor).ndim == 1); /* this way no dimension is large */
+           (count || mst_tensor_shape(v->tensor).ndim == 1); /* beside a dimension of 0, others could be large */
 }
 
 static mst_status read_list(const mst_onnx_call *c, size_t i, list *out) {
@@ -142,8 +142,8 @@ static bool set_shape(list *x, mst_shape shape) {
     return count >= 0 && count <= MST_ONNX_MOST_LIST;
 }
 
-/* Fills *OUT, whose shape is set, with elements of X. The first is element START; one step along dimension k of OUT is
- * STEP[k] elements of X. */
+/* Fills *OUT, whose shape is set, with elements of X: element [i, j, ...] of OUT becomes element
+ * START + i * STEP[0] + j * STEP[1] + ... of X. */
 static void pick(const list *x, int64_t start, const int64_t *step, list *out) {
     int64_t at[MST_MAX_NDIM] = {0};
     out->dtype = x->dtype;
@@ -221,8 +221,8 @@ static bool compares(const char *name) {
     return false;
 }
 
-/* Computes A and B, one of them open. True if the result is a multiple of a dimension, or is the same for all possible
- * sizes, which are at least 0. */
+/* Computes the operator NAME for A and B, of which at least one is an open size. True if the result can be written: it
+ * is a multiple of a dimension, or the same for all possible sizes, which are at least 0. */
 static bool compute_open(mst_onnx_reader *r, const char *name, int64_t a, int64_t b, int64_t *out) {
     const mst_onnx_open *x = mst_onnx_open_of(r, a), *y = mst_onnx_open_of(r, b);
     const bool commutes = strcmp(name, "Add") == 0 || strcmp(name, "Mul") == 0;

@@ -4,9 +4,10 @@
 
 #include "model_file/onnx/onnx_read.h"
 
-/** Computes the result of the node, if its operator is one of those for sizes. All inputs must be constant tensors of
- *  at most MST_ONNX_MOST_LIST integers or booleans. Sizes in them, and in the result, may be open (MST_ONNX_OPEN).
- *  *DONE: whether the output was set. If it was not, the node must become nodes of the graph. */
+/** Tries to compute the result of the node now. This is possible only if its operator is one of those for sizes, and if
+ *  all its inputs are constant tensors of at most MST_ONNX_MOST_LIST integers or booleans (or single floats that are
+ *  compared). Sizes in the inputs and in the result may be open, that is known only in a run (MST_ONNX_OPEN). *DONE
+ *  becomes whether output 0 was set. If not, the caller adds nodes to the graph for this node. */
 MST_CHECKED mst_status mst_onnx_fold(mst_onnx_call *c, bool *done);
 
 #endif

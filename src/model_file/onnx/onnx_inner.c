@@ -1,8 +1,8 @@
-/* Graphs inside nodes. The nodes of such a graph are added to the outer graph, once for each step of a loop, so that
- * its values are as any others. What a step knows while it is read, such as its number, folds (onnx_fold.c).
+/* Graphs inside nodes, such as the body of a loop. The nodes of such a graph are added to the outer graph, once for
+ * each step of a loop. Nodes that compute with constants, such as the number of the step, are folded (onnx_fold.c).
  *
- * A node whose inputs are the same values as in the step before has the same outputs: they are used again. So constants
- * and what is computed of weights are there once for all steps. */
+ * If a node has the same values as inputs as in the step before, the outputs of that step are used again. So constants,
+ * and values that are computed from weights alone, exist once for all steps. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -12,7 +12,7 @@
 
 typedef struct mst_onnx_unrolled {
     int64_t *initializer; /* [n_initializer] numbers of values; NULL: the graph has not been used yet */
-    int64_t *known;       /* for each node: whether the rest is there, the numbers of its inputs, and of its outputs */
+    int64_t *known;       /* for each node: 1 if it was added; then the numbers of its inputs, and of its outputs */
 } mst_onnx_unrolled;
 
 mst_status mst_onnx_inner_of(mst_onnx_call *c, const char *name, int64_t *out) {
@@ -68,7 +68,7 @@ static void forget_name(mst_onnx_reader *r, const char *name, mst_status *status
     if (!*status && mst_names_get(&r->names, name) >= 0) *status = mst_names_set(&r->names, name, -1);
 }
 
-/* Forgets the names in GRAPH, which others may use for values of their own. */
+/* Removes the names of GRAPH's values, because other graphs may give these names to their values. */
 static mst_status forget_names(mst_onnx_reader *r, const Muster__OnnxGraph *graph) {
     mst_status status = MST_OK;
     for (size_t i = 0; i < graph->n_input; i++) forget_name(r, graph->input[i]->name, &status);
@@ -80,7 +80,7 @@ static mst_status forget_names(mst_onnx_reader *r, const Muster__OnnxGraph *grap
 
 /* ---- nodes ---- */
 
-/* Fills NUMBER with those of the values NAME; -1: none. Returns whether they were there already. */
+/* Sets NUMBER to the numbers of the COUNT values NAME; -1 for a missing one. Returns whether nothing changed. */
 static bool note_numbers(const mst_onnx_reader *r, char *const *name, size_t count, int64_t *number) {
     bool same = true;
     for (size_t i = 0; i < count; i++) {

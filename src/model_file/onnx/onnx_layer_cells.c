@@ -7,7 +7,7 @@
 #include "model_file/onnx/onnx_layers.h"
 #include "muster/layers.h"
 
-/* An operator. Its layer is made when it is known which steps are wanted. */
+/* A recurrent operator. Its layer is made when it is known whether all steps are used, or only the last one. */
 typedef struct mst_onnx_layer_cell {
     const Muster__OnnxNode *node;
     mst_onnx_cell cell;
@@ -51,7 +51,7 @@ static mst_status kernel_of(const mst_onnx_layer_call *c, const mst_onnx_cell *c
     return MST_OK;
 }
 
-/* The biases of one direction: their sum, [gates * units], or of a GRU both, [2, gates * units]. */
+/* The two biases of one direction: their sum, [gates * units]; for a GRU both, [2, gates * units]. */
 static mst_status bias_of(const mst_onnx_layer_call *c, const mst_onnx_cell *cell, int direction, mst_tensor **out) {
     const int64_t wide = cell->gates * cell->units;
     const bool both = cell->gates == MST_ONNX_GRU_GATES;
@@ -150,7 +150,7 @@ static mst_status check_activations(const mst_onnx_cell *cell) {
     return MST_OK;
 }
 
-/* The first state must be zeros, which the layer has by itself. */
+/* Checks that the first state is zeros, as it always is in the layer. */
 static mst_status check_first_state(const mst_onnx_layer_call *c) {
     for (size_t i = MST_ONNX_LENGTHS; i <= MST_ONNX_PEEPHOLES; i++) {
         mst_onnx_layer_value v;

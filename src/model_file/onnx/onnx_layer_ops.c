@@ -18,7 +18,8 @@ static mst_status new_matrix(mst_tensor *tensor, bool turned, float factor, mst_
     return MST_OK;
 }
 
-/* Gives the rows of MATRIX, whose source was flattened with its channels second, the order of channels last. */
+/* Reorders the rows of MATRIX, by which the value V is multiplied. If V is flattened, ONNX has its elements in the
+ * order of channels second, and the layer in the order of channels last. */
 static mst_status reorder_rows(const mst_onnx_layer_value *v, mst_tensor **matrix) {
     const mst_shape shape = mst_tensor_shape(*matrix);
     const int64_t rows = shape.dim[0], columns = shape.dim[1];
@@ -72,7 +73,8 @@ mst_status mst_onnx_layer_take_bias(mst_onnx_layer_call *c, int ndim, int axis, 
     return MST_OK;
 }
 
-/* A dense layer of the matrix WEIGHTS, input 1, which it takes ownership of, with the bias BIAS or NULL. */
+/* Sets output 0 to a dense layer on X with the matrix WEIGHTS, which is made from input 1, and the bias BIAS * FACTOR;
+ * BIAS may be NULL. Takes ownership of WEIGHTS. */
 static mst_status put_dense(mst_onnx_layer_call *c, mst_onnx_layer_value *x, mst_tensor *weights, mst_tensor *bias,
                             float factor) {
     char name[MST_ONNX_LAYER_NAME];
@@ -168,7 +170,7 @@ static mst_status read_gather(mst_onnx_layer_call *c) {
 
 /* ---- normalizations ---- */
 
-/* The inputs FIRST, FIRST + 1, ..., as many as NAMES, which is ended by NULL, become the weights of these names. */
+/* Makes inputs FIRST, FIRST + 1, ... the weights of the layer of OUT with these NAMES, which are ended by NULL. */
 static mst_status weigh_all(mst_onnx_layer_call *c, mst_output out, size_t first, const char *const *names,
                             int64_t channels) {
     for (size_t i = 0; names[i]; i++) {
@@ -234,7 +236,7 @@ static mst_status put_activation(mst_onnx_layer_call *c, mst_activation activati
     x.out = mst_activate(x.out, activation);
     x.not_negative = activation == MST_RELU || activation == MST_RELU6 || activation == MST_SIGMOID ||
                      activation == MST_SOFTPLUS || activation == MST_HARD_SIGMOID || activation == MST_EXPONENTIAL;
-    if (x.flat) x.pixels = mst_activate(x.pixels, activation); /* left out where nothing needs it */
+    if (x.flat) x.pixels = mst_activate(x.pixels, activation); /* left out of the model if no output needs it */
     return mst_onnx_layer_put(c, x);
 }
 
@@ -375,8 +377,9 @@ static bool is_with_number(const mst_onnx_layer_call *c, const Muster__OnnxNode 
     return fabs(found - number) < 1e-4;
 }
 
-/* The nodes of x / 2 * (1 + erf(x / sqrt(2))), as PyTorch writes a gelu, beginning with the quotient. The one in the
- * middle multiplies by x; then comes the half. Sets output 0 of the last node. */
+/* Recognizes a gelu as PyTorch writes it, x * (1 + erf(x / sqrt(2))) * 0.5, in five nodes that follow one another: the
+ * quotient, which is this node, Erf, Add 1, Mul x, Mul 0.5. If they are found, *DONE becomes true, and output 0 of the
+ * last node becomes the gelu. */
 static mst_status take_gelu(mst_onnx_layer_call *c, mst_onnx_layer_value x, const char *x_name, bool *done) {
     const Muster__OnnxNode *node[5] = {c->onnx.node};
     mst_onnx_layer_call at = *c;

@@ -1,10 +1,11 @@
-/* The axes of what recurrent operators take and give. ONNX has the steps first, [steps, n, features], and gives [steps,
- * directions, n, units]; programs move and cut these axes until they have what they want:
+/* The axes of sources and outputs of recurrent operators. In ONNX the source is [steps, n, features], and the output
+ * [steps, directions, n, units]. Programs that write files add nodes that move and cut these axes:
  *
  *      Keras' LSTM(5) by tf2onnx    Transpose 1 0 2, LSTM, Squeeze 1, Slice -1: along axis 0, Squeeze 0
  *      PyTorch's, two directions    Transpose 1 0 2, LSTM, Transpose 0 2 1 3, Reshape 0 0 -1, Transpose 1 0 2
  *
- * The description of a sequence follows them, and no layer is made before the axes are those of a layer. */
+ * Each of these nodes changes the description of the value (mst_onnx_sequence). A layer is made only when the axes are
+ * those of a layer. */
 #include <string.h>
 
 #include "model_file/onnx/onnx_layers.h"
@@ -21,7 +22,7 @@ static void remove_axis(mst_onnx_sequence *s, int at) {
     for (int i = at; i < s->ndim; i++) s->axis[i] = s->axis[i + 1];
 }
 
-/* The steps of S, if one is left: the first or last one is the end of the direction that computes it last. */
+/* The steps of S. If one direction is left, and only the step that it computes last, this is MST_ONNX_END. */
 static mst_onnx_steps steps_of(const mst_onnx_layers *l, const mst_onnx_sequence *s) {
     if (s->cell < 0 || (mst_onnx_cell_is_double(l, s->cell) && s->direction < 0)) return s->steps;
     const bool backwards = s->direction == 1 || mst_onnx_cell_is_backwards(l, s->cell);
@@ -63,8 +64,8 @@ static mst_status make_layer(mst_onnx_layers *l, const mst_onnx_sequence *s, mst
     return MST_OK;
 }
 
-/* Whether S has the axes of a layer's output: the examples first, then the steps, if they are all left, and the units.
- * *SECOND: ONNX has the units before the steps, as it has channels. */
+/* Whether S has the axes of a layer's output: first the examples, then the units, and also the steps if they are all
+ * left. *SECOND: in ONNX the units come before the steps, as channels do. */
 static bool is_layer(const mst_onnx_layers *l, const mst_onnx_sequence *s, bool *second) {
     const bool all_steps = s->steps == MST_ONNX_ALL_STEPS;
     const int units = find_axis(s, MST_ONNX_AXIS_UNITS), steps = find_axis(s, MST_ONNX_AXIS_STEPS);
@@ -116,7 +117,7 @@ mst_status mst_onnx_sequence_squeeze(mst_onnx_layer_call *c, mst_onnx_layer_valu
     return mst_onnx_layer_put(c, x);
 }
 
-/* Leaves the element AT of AXIS: 0, 1 or, the last one, -1. */
+/* Reduces AXIS of S to its element AT. Negative numbers count from the end. */
 static mst_status pick(const mst_onnx_layers *l, mst_onnx_sequence *s, int axis, int64_t at) {
     if (has_one(l, s, s->axis[axis]) && (at == 0 || at == -1)) return MST_OK;
     if (s->axis[axis] == MST_ONNX_AXIS_DIRECTIONS && s->cell >= 0 && at >= -2 && at <= 1 &&
@@ -153,7 +154,7 @@ mst_status mst_onnx_sequence_slice(mst_onnx_layer_call *c, mst_onnx_layer_value 
     return mst_onnx_layer_put(c, x);
 }
 
-/* The only number of input 1. *IS_SCALAR: the axis that it is an index of goes away. */
+/* Reads the index in input 1, a single number. *IS_SCALAR: it is a scalar, so the node removes the axis. */
 static mst_status read_index(const mst_onnx_layer_call *c, int64_t *index, bool *is_scalar) {
     int64_t list[MST_ONNX_MOST_SIZES];
     mst_tensor *tensor;
@@ -166,7 +167,8 @@ static mst_status read_index(const mst_onnx_layer_call *c, int64_t *index, bool 
     return MST_OK;
 }
 
-/* Element INDEX of X, the ends of several operators one after the other, becomes that of the operator which has it. */
+/* X has the last steps of several operators, joined along axis 0. Replaces X by the value of the operator that has
+ * element INDEX, and *INDEX by the index in that value. */
 static mst_status unstack(const mst_onnx_layers *l, mst_onnx_layer_value *x, int64_t *index) {
     const mst_onnx_layer_value stack = *x;
     int64_t count = 0;
@@ -231,7 +233,8 @@ mst_status mst_onnx_sequence_stack(mst_onnx_layer_call *c) {
     return mst_onnx_layer_put(c, stack);
 }
 
-/* Joins the directions and the units, if these are the last axes, or leaves out a single direction. */
+/* Supports two kinds of Reshape: one that joins the directions and the units, if these are the last axes, and one that
+ * removes the axis of a single direction. */
 mst_status mst_onnx_sequence_reshape(mst_onnx_layer_call *c, mst_onnx_layer_value x, const int64_t *list, int count) {
     mst_onnx_sequence *s = &x.sequence;
     const int last = s->ndim - 1, directions = find_axis(s, MST_ONNX_AXIS_DIRECTIONS);

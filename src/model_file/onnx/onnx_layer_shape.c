@@ -4,7 +4,7 @@
 #include "model_file/onnx/onnx_layers.h"
 #include "muster/layers.h"
 
-/* Passes on what changes neither values nor shapes. */
+/* Reads operators that change neither values nor shapes: output 0 is input 0. */
 static mst_status read_identity(mst_onnx_layer_call *c) {
     mst_onnx_layer_value v;
     MST_TRY(mst_onnx_layer_raw(c, 0, &v));
@@ -149,7 +149,8 @@ static mst_status read_where(mst_onnx_layer_call *c) {
 
 /* ---- shapes ---- */
 
-/* X as [n, features]. ONNX has its elements in the order of the channels, a layer may have them last. */
+/* Sets output 0 to X as [n, features]. In ONNX the channels come before the pixels; the layer may have them last. The
+ * value then keeps both orders (mst_onnx_layer_value.flat). */
 static mst_status put_flat(mst_onnx_layer_call *c, mst_onnx_layer_value x) {
     if (x.ndim == 2) return mst_onnx_layer_put(c, x);
     mst_onnx_layer_value y = {.out = mst_flatten(x.out), .ndim = 2, .not_negative = x.not_negative};
@@ -252,7 +253,7 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
                                                         .not_negative = x.not_negative});
 }
 
-/* Without axes of 1. Of a layer's output only those that pooling has left, all at once. */
+/* Reads a Squeeze. From a layer's output it can remove only the axes of 1 that global pooling has left, all at once. */
 static mst_status read_squeeze(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     int64_t list[MST_ONNX_MOST_LIST];
@@ -288,7 +289,8 @@ static mst_status transpose_constant(mst_onnx_layer_call *c, const mst_onnx_laye
     return mst_onnx_layer_put_tensor(c, tensor, v->weight);
 }
 
-/* Moving the channels to the end or to the second place only changes what the order of a value is called. */
+/* Reads a Transpose. If it moves the channels to the end or to the second place, only the noted order of the value
+ * changes, and no layer is made. */
 static mst_status read_transpose(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     int64_t list[MST_ONNX_MOST_LIST];
@@ -329,7 +331,7 @@ static mst_status read_transpose(mst_onnx_layer_call *c) {
     return mst_onnx_layer_put(c, x);
 }
 
-/* Zeros around pixels. */
+/* Reads a Pad that adds zeros around pixels. */
 static mst_status read_pad(mst_onnx_layer_call *c) {
     mst_onnx_layer_value x;
     int64_t pads[MST_ONNX_MOST_SIZES + 2] = {0}, list[MST_ONNX_MOST_SIZES];

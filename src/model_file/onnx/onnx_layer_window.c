@@ -29,7 +29,7 @@ static mst_status window_list(mst_onnx_layer_call *c, const char *name, int want
     return MST_OK;
 }
 
-/* SIZE: that of the weights; NULL: the attribute kernel_shape has it. */
+/* Reads the attributes of a window over X. SIZE is the window size of the weights; NULL: it is in kernel_shape. */
 static mst_status read_window(mst_onnx_layer_call *c, const mst_onnx_layer_value *x, const int64_t *size, window *w) {
     *w = (window){.ndim = x->ndim - 2};
     if (w->ndim < 1 || w->ndim > MOST)
@@ -48,7 +48,7 @@ static mst_status read_window(mst_onnx_layer_call *c, const mst_onnx_layer_value
     w->same = mst_onnx_is(&c->onnx, "auto_pad", "SAME_UPPER", "NOTSET");
     if (!none && !w->same && !mst_onnx_is(&c->onnx, "auto_pad", "VALID", "NOTSET"))
         return MST_FAIL(MST_UNIMPLEMENTED, "its attribute auto_pad must be NOTSET, VALID or SAME_UPPER for a layer");
-    bool is_same = none; /* with strides of 1, and an odd element at the end, as padding same */
+    bool is_same = none; /* the pads are those of padding same: strides of 1, and an odd element at the end */
     for (int i = 0; none && i < w->ndim; i++) {
         const int64_t all = (w->size[i] - 1) * w->dilations[i];
         w->has_pads |= w->pads[i] || w->pads[w->ndim + i];
@@ -67,7 +67,7 @@ static mst_axes axes_of(const window *w, const int64_t *list) {
     return axes;
 }
 
-/* The pads as options of layers have them: both of each dimension beside each other. */
+/* The pads in the order of layers' options: before and after dimension 1, before and after dimension 2, ... */
 static mst_axes sides_of(const window *w) {
     mst_axes sides = {.count = 2 * w->ndim};
     for (int i = 0; i < w->ndim; i++) {
@@ -151,7 +151,8 @@ static mst_status read_weights(const mst_onnx_layer_call *c, const mst_onnx_laye
                     x->ndim, ndim);
 }
 
-/* The bias of FILTERS numbers: input 2, or that of an Add; NULL: there is none. Notes that both inputs are used. */
+/* Sets *BIAS to the bias of FILTERS numbers, which is input 2 or belongs to a following Add; NULL: there is none. Notes
+ * that the weights, input 1, and the bias are used. */
 static mst_status take_weights(mst_onnx_layer_call *c, int ndim, int64_t filters, mst_tensor **bias) {
     MST_TRY(mst_onnx_layer_take(c, 1));
     if (!mst_onnx_layer_has(c, 2)) return mst_onnx_layer_take_bias(c, ndim, 1, filters, bias);
@@ -159,7 +160,7 @@ static mst_status take_weights(mst_onnx_layer_call *c, int ndim, int64_t filters
     return mst_onnx_layer_take(c, 2);
 }
 
-/* Notes the weights of the layer of OUT. Takes ownership of KERNEL. */
+/* Notes KERNEL and BIAS as the weights of the layer of OUT. Takes ownership of KERNEL. */
 static mst_status weigh(mst_onnx_layer_call *c, mst_output out, mst_tensor *kernel, mst_tensor *bias, int64_t filters) {
     mst_tensor *shift;
     MST_TRY(mst_onnx_layer_weigh(c, out, "kernel", kernel));
@@ -214,8 +215,8 @@ static mst_output convolve_transposed(const window *w, mst_output x, int64_t fil
                                 .dilation_rate = axes_of(w, w->dilations), .no_bias = !bias, .name = name);
 }
 
-/* The elements that are cut from the result of padding valid become the pads of W; if padding same cuts as many, W gets
- * that padding. */
+/* Sets the pads of W to the numbers of elements that are cut from the ends of the result with padding valid. If padding
+ * same would cut the same numbers, W gets that padding instead. */
 static mst_status find_cuts(mst_onnx_layer_call *c, window *w) {
     int64_t more[MOST]; /* elements of the result at the end */
     bool is_same = true, cuts = false;
@@ -332,8 +333,8 @@ static mst_output pool(const window *w, mst_output x, bool largest) {
                                            .strides_width = across, .padding = padding);
 }
 
-/* Zeros around a value change no largest element if the value has none below 0. Means count them or not: with padding
- * same they do not, with a layer of zeros they do. */
+/* Reads a pooling. Pads may become a layer that adds zeros. For a maximum this is right if the source has no element
+ * below 0. For a mean it is right if the mean counts the pads; means with padding same do not count them. */
 static mst_status read_pool(mst_onnx_layer_call *c, bool largest) {
     mst_onnx_layer_value x;
     window w;
@@ -372,7 +373,7 @@ static mst_status read_average_pool(mst_onnx_layer_call *c) {
     return read_pool(c, false);
 }
 
-/* X is one value of each channel then; KEEPS: with axes of 1. */
+/* Sets output 0 to a global pooling of X, one value for each channel. KEEPS: the reduced axes stay, with length 1. */
 static mst_status put_global(mst_onnx_layer_call *c, mst_onnx_layer_value x, bool largest, bool keeps) {
     const int ndim = x.ndim;
     if (ndim == 3)

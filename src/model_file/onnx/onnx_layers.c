@@ -109,7 +109,7 @@ double mst_onnx_layer_number(const mst_onnx_layer_call *c, const char *name) {
     const int64_t at = mst_names_get(&c->layers->names, name);
     mst_tensor *tensor = at < 0 ? NULL : c->layers->value[at].tensor;
     mst_tensor *made = NULL;
-    /* constants beside later nodes have no value yet */
+    /* the Constant nodes of later operators may come after this node: they have not been read yet */
     for (size_t i = 0; at < 0 && i < c->layers->file->graph->n_node && !tensor; i++) {
         const Muster__OnnxNode *node = c->layers->file->graph->node[i];
         if (strcmp(node->op_type, "Constant") != 0 || node->n_output != 1 || strcmp(node->output[0], name) != 0)
@@ -244,7 +244,7 @@ mst_status mst_onnx_layer_weigh(mst_onnx_layer_call *c, mst_output out, const ch
     return MST_OK;
 }
 
-/* Sets the weights of all layers. Each must be there, in its shape. */
+/* Sets the weights of all layers. An error if a weight was not noted, or has another shape. */
 static mst_status set_weights(const mst_onnx_layers *l) {
     const mst_weight *weights;
     int64_t count;
@@ -348,7 +348,7 @@ static mst_status add_output(mst_onnx_layers *l, size_t i, bool last, mst_output
         for (int k = 0; k < dims.count; k++) dims.axis[k] = k == dims.count - 1 ? 1 : k + 2;
         v.out = mst_permute(v.out, dims);
     }
-    if (graph->n_output > 1) /* an output has the name of its layer */
+    if (graph->n_output > 1) /* a model names each output after its layer, so each gets a layer with its name */
         v.out = mst_activate(v.out, MST_LINEAR, .name = name_of_end(l, graph->output[i]->name, name));
     outputs->output[outputs->count++] = v.out;
     return mst_model_check(l->model);

@@ -1,10 +1,10 @@
 /* Reads the operators of ONNX that have graphs inside: If, Loop and Scan.
  *
- * How many steps there are must be known while the file is read: then each step is added to the graph (onnx_inner.c).
- * The number of a step is a constant in it, so that indices, sizes and conditions that are computed of it are known
- * too, and shapes may change from step to step. Weights that go from step to step unchanged stay one variable.
- * mst_scan would keep the graph small, but its body could have none of that: in it the number of the step is a value
- * that is known only in a run. */
+ * The number of steps must be known while the file is read: then each step is added to the graph (onnx_inner.c). The
+ * number of a step is a constant in that step. So indices, sizes and conditions that are computed from it are known
+ * too, and shapes may change from step to step. Weights that pass from step to step unchanged stay one variable.
+ * mst_scan would keep the graph small, but would allow none of this: in its body the number of the step is known only
+ * in a run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "model_file/onnx/onnx_read.h"
 #include "muster/ops.h"
 
-/* A loop whose steps are being added. Values are known by their numbers. */
+/* A loop whose steps are being added. Values are given by their numbers (mst_onnx_add). */
 typedef struct loop {
     int64_t body;
     const Muster__OnnxGraph *graph;
-    size_t num_carry, num_kept; /* values that go from step to step, and values of each step that are kept */
+    size_t num_carry, num_kept; /* values passed from step to step; values of each step that become outputs */
     int64_t *input, *output;    /* of the body, in the present step */
     int64_t *kept;              /* [steps, num_kept] */
     int64_t steps, count, capacity;
@@ -25,7 +25,7 @@ typedef struct loop {
 
 /* ---- what is known ---- */
 
-/* The single number or truth value V; false if it is not known. */
+/* Reads V, a single number or truth value. False if it is not known while the file is read. */
 static bool known_number(const mst_onnx_value *v, int64_t *out) {
     if (!v->tensor || v->open || mst_tensor_count(v->tensor) != 1) return false;
     const mst_dtype dtype = mst_tensor_dtype(v->tensor);
@@ -34,8 +34,8 @@ static bool known_number(const mst_onnx_value *v, int64_t *out) {
     return dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL;
 }
 
-/* The first input of the file with an open size after the first one, which is the number of examples; else with any.
- * Returns the axis of that size; -1: there is none. */
+/* Finds the first input of the file with an open size after axis 0, the axis of the examples. If there is none, finds
+ * the first input whose axis 0 is open. Returns the axis of that size; -1: there is none. */
 static int find_open_input(const mst_onnx_file *file, const char **name) {
     for (int first = 1; first >= 0; first--) {
         for (size_t i = 0; i < mst_onnx_num_inputs(file); i++) {
@@ -87,8 +87,8 @@ static mst_status begin_loop(mst_onnx_call *c, size_t num_carry, size_t num_befo
     return MST_OK;
 }
 
-/* Adds a step. Its outputs are NUM_BEFORE others, the values for the next step, which replace those at CARRY, and the
- * values that are kept. */
+/* Adds a step. The outputs of the body are: NUM_BEFORE others; the values for the next step, which are copied to CARRY;
+ * the values of this step that become outputs of the loop, which are added to `kept`. */
 static mst_status add_step(mst_onnx_reader *r, loop *l, size_t num_inputs, size_t num_before, int64_t *carry) {
     if (mst_onnx_build_inner(r, l->body, l->input, num_inputs, l->output))
         return mst_error_prefix("step %lld", (long long)l->steps);
@@ -99,13 +99,13 @@ static mst_status add_step(mst_onnx_reader *r, loop *l, size_t num_inputs, size_
     return MST_OK;
 }
 
-/* Step I of all steps, in the order in which they are put together. */
+/* The value of OUTPUT in step I, counted from the last step if REVERSE. */
 static int64_t kept_at(const loop *l, size_t output, int64_t i, bool reverse) {
     return l->kept[(reverse ? l->steps - 1 - i : i) * (int64_t)l->num_kept + (int64_t)output];
 }
 
-/* Puts the values of output number OUTPUT of all steps together, along the new AXIS, which counts from the end if it is
- * negative. */
+/* Stacks the values of output number OUTPUT of all steps along a new axis AXIS, which counts from the end if it is
+ * negative. *AT becomes the number of the result. */
 static mst_status stack_kept(mst_onnx_call *c, const loop *l, size_t output, int64_t axis, bool reverse, int64_t *at) {
     mst_onnx_reader *r = c->reader;
     const int64_t first = kept_at(l, output, 0, false);
@@ -127,8 +127,8 @@ static mst_status stack_kept(mst_onnx_call *c, const loop *l, size_t output, int
     return status ? status : mst_onnx_add(r, v, at);
 }
 
-/* Gives the outputs their values: CARRY after the last step, and what was kept. AXIS and REVERSE have numbers for each
- * of what was kept; NULL: along axis 0, in the order of the steps. */
+/* Sets the outputs of the node: CARRY after the last step, then the stacked values of all steps. AXIS and REVERSE have
+ * one number for each stacked output; NULL: along axis 0, in the order of the steps. */
 static mst_status put_outputs(mst_onnx_call *c, const loop *l, const int64_t *carry, const int64_t *axis,
                               const int64_t *reverse) {
     for (size_t i = 0; i < c->node->n_output; i++) {
@@ -157,7 +157,7 @@ static mst_status add_constant(mst_onnx_reader *r, mst_dtype dtype, mst_shape sh
     return mst_onnx_add_tensor(r, tensor, at);
 }
 
-/* The shape that the body has for its input I, which is a single number: a scalar, or of one element. */
+/* The shape of input I of the body, which is a single number: [] or [1]. */
 static mst_shape shape_of_number(const Muster__OnnxGraph *graph, size_t i) {
     const Muster__OnnxType *type = i < graph->n_input ? graph->input[i]->type : NULL;
     const Muster__OnnxShape *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
@@ -172,9 +172,9 @@ static mst_status need_inputs(const mst_onnx_call *c, size_t from) {
 
 /* ---- Loop ---- */
 
-/* Input 0 is the number of steps, input 1 whether there is a first one; both can be left out. The body has the number
- * of the step, this condition, and the carry; it gives the condition of the next step, the next carry, and what is
- * kept. Without input 1 its condition does not matter. */
+/* Input 0 is the largest number of steps, input 1 the condition for the first step; both are optional. The inputs of
+ * the body are the number of the step, the condition, and the carried values. Its outputs are the condition for the
+ * next step, the next carried values, and the values that are stacked. Without input 1, conditions are ignored. */
 static mst_status run_loop(mst_onnx_call *c, loop *l) {
     mst_onnx_reader *r = c->reader;
     int64_t steps = INT64_MAX, goes_on = 1;
@@ -224,11 +224,11 @@ static mst_status read_each(mst_onnx_call *c, const char *name, size_t count, in
                           name, have, count);
 }
 
-/* The first inputs are the carry, the last ones have a part for each step. The body gives the next carry, then what is
- * kept. */
+/* The first inputs of a Scan are the carried values. The last NUM_PARTS inputs have one part for each step, along an
+ * axis. The outputs of the body are the next carried values, then the values that are stacked. */
 typedef struct scan {
     size_t num_parts;
-    int64_t axis[MST_ONNX_MOST_LIST], reverse[MST_ONNX_MOST_LIST]; /* of the inputs with parts */
+    int64_t axis[MST_ONNX_MOST_LIST], reverse[MST_ONNX_MOST_LIST]; /* for each input with parts */
     int64_t kept_axis[MST_ONNX_MOST_LIST], kept_reverse[MST_ONNX_MOST_LIST];
 } scan;
 

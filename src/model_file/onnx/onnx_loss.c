@@ -8,8 +8,8 @@ static mst_value chosen(mst_value x, mst_value labels) {
     return mst_squeeze(mst_gather_last(x, mst_expand_dims(labels, -1)), MST_AXES(-1));
 }
 
-/* Puts the loss of the logarithms LOG, [n, ..., classes], for the labels in input 1. Labels that are ignored count
- * nothing, and may be out of range. Others that are out of range make the run fail. */
+/* Sets output 0 to the loss of the log probabilities LOG, [n, ..., classes], for the labels in input 1. Ignored labels
+ * add nothing to the loss, and may be out of range. Any other label out of range makes the run fail. */
 static mst_status put_loss(mst_onnx_call *c, mst_value log) {
     mst_value labels, weight = MST_NONE;
     mst_graph *graph = c->reader->graph;

@@ -1,6 +1,6 @@
-/* Reads the operators of the domain ai.onnx.ml that are networks of numbers: scalers, encoders of numbers and linear
- * models, as scikit-learn's converter writes them. Inputs are no texts. An output that is a text, the name of a class,
- * becomes the number of the class. Formulas: onnx/docs/Operators-ml.md of https://github.com/onnx/onnx. */
+/* Reads those operators of the domain ai.onnx.ml that compute with numbers: scalers, encoders of numbers and linear
+ * models, as scikit-learn's converter writes them. Inputs cannot be texts. An output that is a text, the name of a
+ * class, becomes the number of the class. Formulas: onnx/docs/Operators-ml.md of https://github.com/onnx/onnx. */
 #include <math.h>
 #include <string.h>
 
@@ -101,7 +101,8 @@ static mst_status read_binarizer(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_cast(mst_greater(x, limit), dtype));
 }
 
-/* The given numbers where x is the number to replace, or is no number if that is NaN. */
+/* Replaces the elements of x that equal replaced_value_float by the numbers imputed_value_floats. If
+ * replaced_value_float is NaN, the elements that are NaN are replaced. */
 static mst_status read_imputer(mst_onnx_call *c) {
     mst_value x, number;
     int64_t count, integers;
@@ -120,8 +121,8 @@ static mst_status read_imputer(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_select(where, number, x));
 }
 
-/* The features of all inputs beside each other. Each has as many as inputdimensions says; inputs of one dimension have
- * one. */
+/* Concatenates the features of all inputs. The attribute inputdimensions has the number of features of each input. An
+ * input with one dimension has one feature. */
 static mst_status read_feature_vectorizer(mst_onnx_call *c) {
     enum { MOST = 64 };
     mst_value x[MOST];
@@ -219,8 +220,8 @@ static mst_status read_label_encoder(mst_onnx_call *c) {
 
 /* ---- linear models ---- */
 
-/* x matrix^T + intercepts, [n, rows], for the attributes coefficients, [rows, features], and intercepts, [rows]. ROWS
- * 0: as many as there are intercepts, else as the features leave. */
+/* x coefficients^T + intercepts, [n, rows]. The attributes are coefficients, [rows, features], and intercepts, [rows],
+ * which may be missing. If ROWS is 0, it is the number of intercepts; without these, coefficients / features. */
 static mst_status linear(mst_onnx_call *c, int64_t rows, mst_value *out) {
     mst_value x, matrix, shift;
     int64_t count, shifts;
@@ -324,7 +325,7 @@ const mst_onnx_op mst_onnx_ml_ops[] = {
     {0},
 };
 
-/* Why operators are refused that are there in ai.onnx.ml. */
+/* Operators of ai.onnx.ml that are not supported, and the reasons. */
 static const struct {
     const char *name, *why;
 } refused[] = {

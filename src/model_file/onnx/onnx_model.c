@@ -131,7 +131,8 @@ static mst_status check_ends(size_t inputs, size_t outputs) {
 }
 
 /* A classifier of ai.onnx.ml has the label of each example beside the scores of the classes. The label follows from the
- * scores, so a model has only these, and notes the names of the classes. LEFT_OUT gets a text of what is not there. */
+ * scores. So the model gets only the scores, and a note with the names of the classes. LEFT_OUT gets a text that names
+ * what the model leaves out. */
 static mst_status find_classes(mst_model *model, onnx_layer *layer, char *left_out, size_t size) {
     const Muster__OnnxGraph *graph = layer->file.graph;
     mst_onnx_classes classes;

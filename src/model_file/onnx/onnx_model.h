@@ -7,7 +7,7 @@
 
 /** Adds the contents of the file at PATH to MODEL, which is empty. MODEL gets the file's inputs, and one layer `onnx`,
  *  whose weights are the initializers. It also gets a layer for each output, with the name of the output. Fails as
- *  mst_model_load does. LEFT_OUT, of SIZE bytes, gets a text of what of the file the model does not have, or "". */
+ *  mst_model_load does. LEFT_OUT, of SIZE bytes, gets a text that names what of the file the model omits, or "". */
 MST_CHECKED mst_status mst_onnx_load(const char *path, mst_model *model, char *left_out, size_t size);
 /** Makes a valid name of a layer of MODEL from NAME. Characters that are not allowed become '_'. If a layer has this
  *  name already, a number is appended. OUT has MST_ONNX_LAYER_NAME bytes, and is returned. */

@@ -536,7 +536,7 @@ static void keep_zeros(const mst_onnx_call *c) {
         const bool zero = mst_onnx_is_zero(c, 0);
         c->reader->value[mst_names_get(&c->reader->names, c->node->output[0])].is_zero |= zero;
     }
-    enum { LONGEST = 4096 }; /* of constants that are looked at */
+    enum { LONGEST = 4096 }; /* elements; larger constants are not searched for zeros */
     bool joined = strcmp(c->op->name, "Concat") == 0 && mst_onnx_wants(c, 0);
     for (size_t i = 0; i < c->node->n_input && joined; i++) {
         const mst_tensor *tensor = mst_onnx_value_of(c, i)->tensor;

@@ -18,8 +18,9 @@ static inline bool mst_onnx_is_open(int64_t item) {
     return item >= MST_ONNX_OPEN && item < MST_ONNX_OPEN + INT32_MAX;
 }
 
-/** The rate of a value with one open size (onnx_rate.c). This size is TIMES / PARTS, a reduced fraction, of the open
- *  size number ORIGIN. An open size belongs to an input of the model, or was made by a node. TIMES 0: not known. */
+/** The rate of a value with one open size (onnx_rate.c): this size is times / parts * the open size number `origin`.
+ *  The fraction is reduced. The origin is an open size of an input of the model, or was made by a node. If `times` is
+ *  0, the rate is not known. */
 typedef struct mst_onnx_rate {
     int64_t times, parts, origin;
 } mst_onnx_rate;
@@ -73,9 +74,9 @@ typedef struct mst_onnx_reader {
     int64_t most_value, most_constants; /**< limits in bytes: of one value, of all constants that nodes compute */
     int64_t constant_bytes;             /**< bytes of these constants so far */
     int64_t weight_bytes;               /**< bytes of constants that were computed while the file was read */
-    struct mst_onnx_unrolled *inner;    /**< what is known of each of the file's graphs inside nodes (onnx_inner.c) */
+    struct mst_onnx_unrolled *inner;    /**< [file->num_inner] state of the graphs inside nodes (onnx_inner.c) */
     int depth;                          /**< of the graph whose nodes are read: 0 is that of the file */
-    int64_t num_unrolled;               /**< what loops have been unrolled to so far (mst_onnx_count_unrolled) */
+    int64_t num_unrolled;               /**< nodes and values of unrolled loops so far (mst_onnx_count_unrolled) */
 } mst_onnx_reader;
 
 /** Makes the nodes of the reader's file in its graph. INPUT has a value for each input of the file that is not an
@@ -102,7 +103,7 @@ typedef struct mst_onnx_op {
     mst_value (*unary)(mst_value);             /**< for operators that are one op of one value */
     mst_value (*binary)(mst_value, mst_value); /**< for operators that are one op of two values */
     mst_activation activation;                 /**< for operators that are an activation of layers */
-    bool has_graphs;                           /**< its attributes are graphs, whose values its outputs are */
+    bool has_graphs;                           /**< it has graphs as attributes; its outputs are values of them */
 } mst_onnx_op;
 /** The tables of operators, each ended by a NULL name. */
 extern const mst_onnx_op mst_onnx_elementwise_ops[], mst_onnx_window_ops[], mst_onnx_shape_ops[], mst_onnx_matrix_ops[],
@@ -143,8 +144,8 @@ MST_CHECKED mst_status mst_onnx_numbers(const mst_onnx_call *c, size_t i, int64_
 /** The number that input I, a constant of one element, has. */
 MST_CHECKED mst_status mst_onnx_number(const mst_onnx_call *c, size_t i, double *out);
 
-/** The value of the attribute NAME; OTHERWISE if it is missing. A node that has an attribute which its operator never
- *  asks for is refused. So operators also ask for attributes that change nothing. */
+/** The value of the attribute NAME; OTHERWISE if it is missing. A node with an attribute that was not read in this way
+ *  is refused. So operators also read attributes that change nothing. */
 int64_t mst_onnx_int(mst_onnx_call *c, const char *name, int64_t otherwise);
 float mst_onnx_float(mst_onnx_call *c, const char *name, float otherwise);
 /** Whether the attribute NAME is TEXT. If it is missing, its value is OTHERWISE. */
@@ -166,7 +167,7 @@ MST_CHECKED mst_status mst_onnx_put(mst_onnx_call *c, size_t i, mst_value value)
 MST_CHECKED mst_status mst_onnx_put_last(mst_onnx_call *c, size_t i, mst_value value);
 /** Sets output 0 to the constant list LIST. COUNT -1: it is a scalar. */
 MST_CHECKED mst_status mst_onnx_put_list(mst_onnx_call *c, const int64_t *list, int count);
-/** Sets output 0 to sizes of DTYPE and SHAPE with the items LIST, of which some are open. */
+/** Sets output 0 to a constant of DTYPE and SHAPE with the items LIST, some of which are open sizes. */
 MST_CHECKED mst_status mst_onnx_put_open(mst_onnx_call *c, mst_dtype dtype, mst_shape shape, const int64_t *list);
 /** Sets output 0 to the constant TENSOR, and takes ownership of it, also after a failure. */
 MST_CHECKED mst_status mst_onnx_put_tensor(mst_onnx_call *c, mst_tensor *tensor);
@@ -208,7 +209,7 @@ MST_CHECKED mst_status mst_onnx_output_rate(mst_onnx_call *c, const mst_shape *s
 
 /* ---- graphs inside nodes (onnx_inner.c) ---- */
 
-/** Adds VALUE, which has no name yet. *AT becomes its number, by which others know it. */
+/** Adds VALUE, which has no name yet. *AT becomes its number: its index in r->value. */
 MST_CHECKED mst_status mst_onnx_add(mst_onnx_reader *r, mst_onnx_value value, int64_t *at);
 /** Adds the constant TENSOR in the same way, and takes ownership of it, also after a failure. */
 MST_CHECKED mst_status mst_onnx_add_tensor(mst_onnx_reader *r, mst_tensor *tensor, int64_t *at);
@@ -231,8 +232,8 @@ MST_CHECKED mst_status mst_onnx_build_inner(mst_onnx_reader *r, int64_t inner, c
  *  there are more than MST_ONNX_MOST_UNROLLED. */
 enum { MST_ONNX_MOST_UNROLLED = 1 << 16 };
 MST_CHECKED mst_status mst_onnx_count_unrolled(mst_onnx_reader *r, int64_t count);
-/** Element INDEX along AXIS of value number AT, whose size there must be known. The value is taken apart once for all
- *  of them, so that their gradients are put together once. */
+/** Element INDEX along AXIS of value number AT. The size of this axis must be known. The value is unstacked once for
+ *  all of its elements, so that their gradients are stacked only once. */
 MST_CHECKED mst_status mst_onnx_part(mst_onnx_reader *r, int64_t at, int axis, int64_t index, mst_value *out);
 
 /** 0, 1, 2, ... of i64, as many as X has elements along AXIS, one of its last two: [rows, 1] or [1, columns]. */

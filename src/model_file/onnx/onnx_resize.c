@@ -1,5 +1,5 @@
-/* Reads Resize. Pictures whose pixels are found as in mst_resize2d use it. All others are resized along one axis after
- * the other: by a gather for the nearest elements, and by a product with a matrix [in, out] of weights for all else. */
+/* Reads Resize. If mst_resize2d computes the same, it is used. Otherwise one axis is resized after the other: by a
+ * gather for the mode nearest, and by a product with a matrix [in, out] of weights for the other modes. */
 #include <math.h>
 
 #include "model_file/onnx/onnx_limit.h"
@@ -10,11 +10,11 @@ typedef enum way { HALF_PIXEL, SYMMETRIC, PYTORCH, ASYMMETRIC, CORNERS, CROP } w
 typedef enum kernel { NEAREST, LINEAR, CUBIC } kernel;
 typedef enum rounding { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL } rounding;
 
-/* One axis, in ONNX's order. If its sizes are not IN and OUT, it stays as it is. */
+/* One axis, in ONNX's order. RESIZES: it is resized from IN to OUT elements, or cropped; else it stays as it is. */
 typedef struct axis {
     bool resizes, by_scale;
     int64_t in, out;
-    double scale;    /* of OUT to IN; not quite that if the scale is given and gives no whole number */
+    double scale;    /* OUT / IN; BY_SCALE: a given scale, for which IN * scale may be no whole number */
     double from, to; /* the region of a crop, in parts of IN */
 } axis;
 
@@ -168,7 +168,7 @@ static mst_status read_layout(mst_onnx_call *c, resize *r) {
 
 /* ---- places and weights ---- */
 
-/* Where element I of the result is among those of the source. */
+/* The position of element I of the result in the source. It may lie between two elements, or outside of the source. */
 static double source_place(const resize *r, const axis *a, int64_t i) {
     const double in = (double)a->in, width = a->by_scale ? a->scale * in : (double)a->out, x = (double)i;
     const double half = a->by_scale ? (x + 0.5) / a->scale - 0.5 : (x + 0.5) * in / width - 0.5;
@@ -220,12 +220,12 @@ static void add_weights(const resize *r, const axis *a, int64_t i, double *weigh
 
 static bool is_outside(const resize *r, const axis *a, int64_t i) {
     const double place = source_place(r, a, i);
-    return r->way == CROP && !(place >= 0 && place <= (double)(a->in - 1)); /* also where it is no number */
+    return r->way == CROP && !(place >= 0 && place <= (double)(a->in - 1)); /* true for NaN */
 }
 
 /* ---- along one axis ---- */
 
-/* Elements that lie outside of the region of a crop become the value for that. AT is the axis in X. */
+/* For a crop: elements of *X whose positions are outside of the source become r->outside. AT is the axis in X. */
 static mst_status fill_outside(const resize *r, const axis *a, int at, mst_value *x) {
     mst_graph *graph = mst_value_graph(*x);
     mst_shape shape = {.ndim = r->ndim};
@@ -293,8 +293,9 @@ static mst_status resize_axes(mst_onnx_call *c, const resize *r) {
 
 /* ---- pictures ---- */
 
-/* Whether mst_resize2d computes the same. Its nearest pixels are those of half pixels, halves upwards; if all sizes are
- * multiples of the old ones, no point is halfway between two pixels, and all ways and roundings agree. */
+/* Whether mst_resize2d computes the same. It finds nearest pixels by half-pixel coordinates, and rounds halves up. If
+ * all new sizes are multiples of the old ones, no point is halfway between two pixels. Then some other coordinates and
+ * roundings give the same pixels. */
 static bool is_of_pictures(const resize *r) {
     bool whole = true, one = false;
     if (r->ndim != 4 || r->axis[0].resizes || r->axis[1].resizes || r->antialias || r->excludes) return false;

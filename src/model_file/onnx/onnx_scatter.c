@@ -3,7 +3,7 @@
 #include "muster/ops.h"
 #include "op/index/row_index.h"
 
-/* Swaps AXIS with the last axis of X. Doing it twice restores X. The value of a mistake has no axes. */
+/* Swaps AXIS with the last axis of X. Doing it twice restores X. An error value, which has no dimensions, stays. */
 static mst_value with_last(mst_value x, int axis) {
     mst_axes perm = {.count = mst_value_spec(x).shape.ndim};
     if (perm.count < 2) return x;
@@ -71,7 +71,8 @@ static mst_status read_reduction_of(mst_onnx_call *c, bool *adds) {
     return MST_FAIL(MST_UNIMPLEMENTED, "its attribute reduction is not supported: none and add are");
 }
 
-/* dst[..., index[.., j], ...] = updates[..., j, ...]. Without a reduction, ONNX leaves open what equal indices give. */
+/* dst[..., index[.., j], ...] = updates[..., j, ...]. Without a reduction, ONNX does not define the result for equal
+ * indices. */
 static mst_status read_scatter_elements(mst_onnx_call *c) {
     mst_value x, index, updates, part;
     mst_shape rest;
@@ -171,8 +172,8 @@ static mst_status read_eye_like(mst_onnx_call *c) {
     return mst_onnx_put(c, 0, mst_cast(mst_equal(off, mst_scalar(c->reader->graph, MST_I64, (double)k)), dtype));
 }
 
-/* The first elements of each sequence in reverse order, as many as its length says. One of the first two axes is that
- * of the sequences, the other that of their elements. */
+/* Reverses the first LENGTH elements of each sequence, where LENGTH is the sequence's number in input 1. One of the
+ * first two axes is the axis of the sequences, the other the axis of their elements. */
 static mst_status read_reverse_sequence(mst_onnx_call *c) {
     mst_value x, length;
     const int64_t batch = mst_onnx_int(c, "batch_axis", 1), time = mst_onnx_int(c, "time_axis", 0);

@@ -84,11 +84,11 @@ static mst_status read_size(mst_onnx_call *c) {
     return mst_onnx_put_list(c, &all, -1);
 }
 
-/* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. The other sizes are OPEN, and known sizes
- * whose product is KNOWN. Returns -1 if the size is not known.
+/* The size that -1 stands for when input 0, with the sizes SRC, is reshaped. The other sizes are the open size OPEN,
+ * and known sizes whose product is KNOWN. Returns -1 if the size cannot be found.
  *
- * If their common origin has o rows, input 0 has known(SRC) * HAVE * o elements. The result has as many, and they are
- * the size sought * KNOWN * open->times * WANT * o, where HAVE and WANT are the fractions times / parts. */
+ * Let HAVE be the rate of input 0, WANT the rate of open->of, and o their common origin. The size follows from the
+ * number of elements, which a Reshape keeps: known(SRC) * HAVE * o = size * KNOWN * open->times * WANT * o. */
 static int64_t rest_of(const mst_onnx_call *c, const mst_shape *src, int64_t known, const mst_onnx_open *open) {
     const mst_onnx_rate have = mst_onnx_value_of(c, 0)->rate, want = open->rate;
     int64_t all = mst_onnx_known(src), each = known;
@@ -370,7 +370,8 @@ static mst_status read_slice(mst_onnx_call *c) {
 
 /* ---- indices ---- */
 
-/* Whether the node takes one element along AXIS that is known, as a step of a loop does. *PART is its index. */
+/* Whether the node takes a single element along AXIS whose index is known, as a step of a loop does. *PART becomes the
+ * index. */
 static bool gathers_part(const mst_onnx_call *c, int axis, int64_t *part) {
     const mst_onnx_value *index = mst_onnx_value_of(c, 1);
     const int64_t size = mst_onnx_shape(c, 0).dim[axis];
@@ -600,7 +601,7 @@ static mst_status read_pad(mst_onnx_call *c) {
 typedef struct reduction {
     const char *name;
     mst_value (*function)(mst_reduce_options);
-    mst_value (*before)(mst_value); /* NULL: nothing */
+    mst_value (*before)(mst_value); /* applied to the source, and `after` to the result; NULL: not applied */
     mst_value (*after)(mst_value);
 } reduction;
 

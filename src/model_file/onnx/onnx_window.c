@@ -320,13 +320,14 @@ static mst_value step_of_windows(const window *w, mst_value x, int i, int64_t st
     return mst_strided_slice_with(o);
 }
 
-/* How many elements of a window that begins at 0 lie before END along dimension I. */
+/* The number of elements of a window along dimension I, beginning at 0, that lie before END. */
 static int64_t steps_before(const window *w, int i, int64_t end) {
     const int64_t steps = end <= 0 ? 0 : (end - 1) / w->dilations[i] + 1;
     return steps < w->size[i] ? steps : w->size[i];
 }
 
-/* 1 / the number of elements of each of COUNT windows along dimension I that lie from BEGIN on, before END. */
+/* For each of COUNT windows along dimension I: 1 / the number of its elements from RANGE[0] to RANGE[1] - 1, or 0 if it
+ * has none there. */
 static mst_status inverse_counts(const mst_onnx_call *c, const window *w, mst_dtype dtype, int i, int64_t count,
                                  const int64_t range[2], mst_value *out) {
     mst_shape shape = {.ndim = w->ndim + 2};
@@ -344,7 +345,8 @@ static mst_status inverse_counts(const mst_onnx_call *c, const window *w, mst_dt
     return mst_graph_check(c->reader->graph);
 }
 
-/* The largest elements, means or sums of windows along dimension I of *X, which has been padded to ALL elements. */
+/* Replaces *X, which has been padded to ALL elements along dimension I, by the maximum, mean or sum of each window
+ * along this dimension. A mean divides by the number of elements in RANGE. */
 static mst_status pool_axis(const mst_onnx_call *c, const window *w, int i, int64_t all, pool_kind kind,
                             const int64_t range[2], mst_value *x) {
     const int64_t count = (all - (w->size[i] - 1) * w->dilations[i] - 1) / w->strides[i] + 1;
@@ -361,9 +363,9 @@ static mst_status pool_axis(const mst_onnx_call *c, const window *w, int i, int6
     return mst_graph_check(c->reader->graph);
 }
 
-/* Pools X, input 0 with its channels last, along one axis after the other, by slices: with dilations, and means that
- * count the pads of auto_pad. GIVEN has the pads without those of ceil_mode. COUNTS: means count them. ROOT: which root
- * of the result is taken. */
+/* Pools X, input 0 with its channels last, along one axis after the other, with strided slices. This is for poolings
+ * with dilations, and for means that count the pads of auto_pad. W has all pads, GIVEN those without ceil_mode. COUNTS:
+ * means count the pads in GIVEN. ROOT k: the result becomes its k-th root. */
 static mst_status pool_by_axes(mst_onnx_call *c, mst_value x, window w, const window *given, pool_kind kind,
                                bool counts, int64_t root) {
     mst_shape before = {.ndim = w.ndim + 2}, after = before;

@@ -38,8 +38,8 @@ const char *mst_onnx_output_name_of(mst_onnx_writer *w, const mst_node *node, in
 const char *mst_onnx_between(mst_onnx_writer *w, const mst_node *node, const char *what);
 /** The name of source I in the graph's order. */
 const char *mst_onnx_plain_source(mst_onnx_writer *w, const mst_node *node, int i);
-/** The names of all sources in one order of channels, which is that of a source that has been written. Returns true if
- *  channels are second, false if the order is the graph's. */
+/** The names of all sources, in the same order of channels: the order in which one of them has been written already.
+ *  Returns true if channels are second, false if the order is the graph's. */
 bool mst_onnx_operand_names(mst_onnx_writer *w, const mst_node *node, const char **name);
 
 /* Intermediate nodes; each call returns the name of the node's output. */

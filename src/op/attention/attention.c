@@ -1,4 +1,5 @@
-/* What attention and its gradient share: options, shapes, and both as other ops and as StableHLO. */
+/* Code that attention and its gradient share: options, shapes, and how both are built from other ops and written in
+ * StableHLO. */
 #include "op/attention/attention.h"
 
 #include <math.h>
@@ -78,9 +79,9 @@ mst_status mst_attention_infer(mst_infer *c, int mask, mst_spec *dst, mst_spec *
     return MST_OK;
 }
 
-/* ---- as other ops ---- */
+/* ---- built from other ops ---- */
 
-/* PRODUCTS, [batch, heads, queries, keys], with -Inf where a query does not see a key. */
+/* PRODUCTS, [batch, heads, queries, keys], with the mask applied: -Inf where a query may not attend to a key. */
 static mst_value hide(const mst_scaled_dot_product_attention_options *o, mst_value products, mst_value mask) {
     mst_graph *graph = mst_value_graph(products);
     const mst_dtype dtype = mst_value_spec(products).dtype;
@@ -90,7 +91,7 @@ static mst_value hide(const mst_scaled_dot_product_attention_options *o, mst_val
         products = mst_add(products, is_bool ? mst_select(mask, nothing, hidden) : mask);
     }
     if (!o->causal) return products;
-    const mst_value ones = mst_ones_like(products); /* counts places, whose number may not be known yet */
+    const mst_value ones = mst_ones_like(products); /* their running sums number queries and keys */
     const mst_value behind = mst_greater(mst_cumsum(ones, .axis = -1), mst_cumsum(ones, .axis = -2));
     return mst_add(products, mst_select(behind, hidden, nothing));
 }
@@ -105,7 +106,7 @@ mst_attention_graph mst_attention_graph_make(const mst_scaled_dot_product_attent
         mst_number_given(o->scale) ? mst_scalar(graph, dtype, o->scale) : mst_rsqrt(mst_dim_size(src[0], -1, dtype));
     const mst_value product = mst_matmul(mst_mul(g.query, g.scale), g.key, .transpose_b = true);
     const mst_value products = hide(o, mst_attention_heads_like(product, src[0]), mask);
-    /* a query that sees no key has -Inf here, and weights of 0 */
+    /* a query that attends to no key has a log_sum of -Inf, and weights of 0 */
     const mst_value blind = mst_equal(log_sum, mst_scalar(graph, dtype, -INFINITY));
     const mst_value statistic = mst_select(blind, mst_zeros_like(log_sum), log_sum);
     const mst_value weights = mst_exp(mst_sub(products, mst_expand_dims(statistic, -1)));

@@ -1,4 +1,4 @@
-/* The reference kernels of attention and its gradient: query by query. */
+/* The reference kernels of attention and its gradient. They take one query after the other. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ size_t mst_attention_workspace(const mst_infer *c, int num_threads) {
     return (size_t)num_threads * (size_t)c->src[1].shape.dim[2] * sizeof(double);
 }
 
-/* Computes queries BEGIN to END - 1 of all. */
+/* Computes queries BEGIN to END - 1, numbered over [batch, heads, queries]. */
 static mst_status attend_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_attention s = sizes_of(a, a->num_src > 3 ? 3 : 0);
@@ -36,7 +36,8 @@ mst_status mst_attention_reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, mst_grain(rows, s.keys * (s.depth + s.columns)), attend_run, mst_context_of(a));
 }
 
-/* What a thread needs: a number of each key, a query's gradient, those of the keys and values of a head. */
+/* Numbers in the workspace of a thread: one for each key, the gradient of a query, and the gradients of all keys and
+ * values of a head. */
 static int64_t numbers_of_thread(int64_t keys, int64_t depth, int64_t columns) {
     return keys * (1 + depth + columns) + depth;
 }
@@ -46,7 +47,7 @@ size_t mst_attention_grad_workspace(const mst_infer *c, int num_threads) {
     return (size_t)num_threads * (size_t)numbers_of_thread(key[2], key[3], columns) * sizeof(double);
 }
 
-/* Computes the gradients of key heads BEGIN to END - 1 of all, and of their queries. */
+/* Computes the gradients of key heads BEGIN to END - 1, numbered over [batch, key heads], and of their queries. */
 static mst_status attend_back_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_attention s = sizes_of(a, a->num_src > 6 ? 6 : 0);

@@ -1,16 +1,16 @@
-/** cached_attention: attention of the next steps of a sequence, where keys and values of the steps before are kept
+/** cached_attention: attention of the next steps of a sequence; keys and values of the earlier steps are sources
  *
  *  query       f32 or f64, [batch, heads, steps, depth]; heads is a multiple of key heads, as in
  *              mst_scaled_dot_product_attention
  *  key, value  query's dtype, [batch, key heads, steps, depth] and [batch, key heads, steps, columns]
  *  past_key, past_value
- *              likewise with [capacity] in place of [steps]
- *  past        i32, a scalar: rows of past_key and past_value that count; moved into the range 0 to capacity
+ *              like key and value, with [capacity] in place of [steps]
+ *  past        i32, a scalar: number of valid rows of past_key and past_value; limited to the range 0 to capacity
  *  scale       factor of the products, default 1 / sqrt(depth)
- *  dst         [batch, heads, steps, columns]. Step i sees the first `past` rows of past_key, and keys 0 to i
+ *  dst         [batch, heads, steps, columns]. Step i attends to the first `past` rows of past_key, and to keys 0 to i
  *
- *  The rows of past_key after the first `past` are not read. Source: the caches of keys and values of ONNX' Attention
- *  (past_key, past_value) and of every program that writes text token by token. It has no gradient.
+ *  The rows of past_key after the first `past` are not read. This is the KV cache of programs that generate text token
+ *  by token, and of ONNX' Attention (past_key, past_value). It has no gradient.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_cached_attention_options {
@@ -78,7 +78,7 @@ size_t mst_cached_attention_workspace(const mst_infer *c, int num_threads) {
 #define MST_TEMPLATE "op/attention/cached_rows.inc"
 #include "base/floats.inc"
 
-/* Computes rows BEGIN to END - 1 of all heads. */
+/* Computes queries BEGIN to END - 1, numbered over all heads. */
 static mst_status cached_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_cached_sizes s = mst_cached_sizes_of(a);
@@ -95,7 +95,8 @@ static mst_status cached_attention_reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, mst_grain(rows, cost), cached_run, mst_context_of(a));
 }
 
-/* The products of all queries with the kept keys and the new ones, -Inf where a query does not see a key. */
+/* Multiplies all queries with the past keys and the new ones. A product is -Inf where a query may not attend to the
+ * key. */
 static void cached_attention_lower(mst_lower *l) {
     const mst_scaled_dot_product_attention_options o = {
         .scale = ((const mst_cached_attention_options *)l->options)->scale, .causal = true};

@@ -1,4 +1,4 @@
-/** heads_like: the rows of all heads of src, with as many heads as like has: [n, heads of like, rows, ...]
+/** heads_like: src reshaped so that it has as many heads as like; the rows are divided among these heads
  *
  *  src   f32 or f64, [n, heads, rows, ...]
  *  like  any dtype, [n, heads of like, ...]; only its shape is used

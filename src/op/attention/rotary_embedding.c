@@ -1,13 +1,14 @@
-/** rotary_embedding: turns pairs of elements of each position by an angle that grows with the position
+/** rotary_embedding: rotates pairs of elements of each position by an angle that grows with the position
  *
  *  src        f32 or f64, [..., positions, depth], depth even; the two last dimensions must be known
  *  base       the angle of pair i at position p is p base^(-2 i / depth); default 10000
  *  positions  optional: the position of each step, src's dtype, [positions]; default 0, 1, 2, ...
- *  dst        like src. With a the first half of a step, b the second and t the angles: a cos t - b sin t, then
- *             b cos t + a sin t
+ *  dst        like src. A step's first half a and second half b become a cos t - b sin t and b cos t + a sin t; t are
+ *             the angles
  *
- *  Products of turned queries and keys depend only on the distance of their positions (Su et al., 2021, "RoFormer",
- *  https://arxiv.org/abs/2104.09864). Pairs are made of halves, as in Llama and GPT-NeoX. Made of other ops.
+ *  Products of rotated queries and keys depend only on the distance of their positions (Su et al., 2021, "RoFormer",
+ *  https://arxiv.org/abs/2104.09864). Pair i is element i of both halves, as in Llama and GPT-NeoX. The function builds
+ *  it from other ops.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_rotary_embedding_options {

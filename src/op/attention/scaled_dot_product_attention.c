@@ -1,27 +1,29 @@
-/** scaled_dot_product_attention: dst = softmax(scale query key^T + mask) value: for each query the mean of the values,
- *  weighted by how similar their keys are to it
+/** scaled_dot_product_attention: dst = softmax(scale query key^T + mask) value: for each query, a mean of the values.
+ *  The weight of a value grows with the product of its key and the query
  *
  *  query    f32 or f64, [batch, heads, queries, depth]
  *  key      query's dtype, [batch, key heads, keys, depth]; heads is a multiple of key heads. Each key head serves
- *           heads / key heads heads that follow one another, as in grouped-query attention
+ *           heads / key heads consecutive heads, as in grouped-query attention
  *  value    query's dtype, [batch, key heads, keys, columns]
- *  mask     optional: bool, true where a query sees a key; or query's dtype, added to the products. Its shape
+ *  mask     optional: bool, true where a query may attend to a key; or query's dtype, added to the products. Its shape
  *           broadcasts to [batch, heads, queries, keys]
- *  causal   query i sees only keys 0 to i
+ *  causal   query i attends only to keys 0 to i
  *  scale    factor of the products, default 1 / sqrt(depth)
  *  dropout  fraction of the weights that is dropped, default 0
  *  seed     of the dropout; 0: made from the names of nodes and scopes
  *  dst      output 0, [batch, heads, queries, columns]
  *  log_sum  output 1, [batch, heads, queries]: the natural logarithm of the sum of e to each product
  *
- *  A query that sees no key (all masked by false or -Inf) gives zeros, zero gradients and a log_sum of -Inf. CPUs never
- *  keep the weights as a whole: the op takes the keys block by block, with a running maximum and sum, and the gradient
- *  computes the weights of a block again, from log_sum (Dao et al., 2022, "FlashAttention",
- *  https://arxiv.org/abs/2205.14135). Gradients of a mask, gradients of gradients, and compiled devices do keep them.
+ *  A query that attends to no key (all masked by false or -Inf) gives zeros, zero gradients and a log_sum of -Inf.
  *
- *  So do dropout, and queries, keys and values of other than 4 dimensions, [..., queries, depth] and so on, with
- *  leading dimensions that broadcast. These are made of other ops, and have output 0 only. There what is masked by
- *  bools or by causal gets -1e9 added, and causal needs numbers of queries and keys that are known.
+ *  On CPUs the weights [batch, heads, queries, keys] are never in memory as a whole. The op takes the keys block by
+ *  block, with a running maximum and sum, and the gradient computes the weights of a block again, from log_sum (Dao et
+ *  al., 2022, "FlashAttention", https://arxiv.org/abs/2205.14135). Gradients of a mask, gradients of gradients, and
+ *  devices that compile do have the whole weights in memory.
+ *
+ *  Two cases are built from other ops, which also have the whole weights in memory: dropout, and sources that do not
+ *  have 4 dimensions ([..., queries, depth] and so on, with leading dimensions that broadcast). They have output 0
+ *  only. They add -1e9 to products that bools or causal mask, and causal needs known numbers of queries and keys.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scaled_dot_product_attention_options {
@@ -56,9 +58,9 @@ static mst_value zeros_if_none(mst_value x, mst_value like) {
     return mst_value_is_none(x) ? mst_zeros_like(like) : x;
 }
 
-/* The gradient of the product of a query and a key is w (g v - mean): with the weight w, the gradient g of the query's
- * result and the value v. The mean of g v over the keys is the product of g and the result. A gradient of log_sum adds
- * w times it. */
+/* The gradient of the product of a query and a key is w (g v - mean). w is the weight, g the gradient of the query's
+ * result, v the value. `mean`, the mean of g v over the keys with weights w, is the product of g and the result. A
+ * gradient e of log_sum adds w e. */
 static mst_value attention_grad(mst_grad *c, int i) {
     const mst_scaled_dot_product_attention_options *o = c->options;
     const mst_value mask = c->num_src > 3 ? c->src[3] : MST_NONE;
@@ -105,7 +107,7 @@ static void attention_lower(mst_lower *l) {
     {                                    \
         .ndim = 4, .dim = { n, h, t, d } \
     }
-/* One query of 1, whose products with the keys are their numbers */
+/* one query, the number 1: its products with the keys are the keys themselves */
 #define ONE                                                         \
     {                                                               \
         .ndim = 4, .dim = {1, 1, 1, 1}, .value = (const double[]) { \
@@ -134,7 +136,7 @@ static const mst_example attention_examples[] = {
      .num_src = 4,
      .src = {ONE, KEYS, VALUES, {.dtype = MST_BOOL, .ndim = 1, .dim = {2}, .value = (const double[]){1, 0}}},
      .expect = {(const double[]){4, 8}, (const double[]){0}}},
-    {.name = "none is seen", /* finite differences of -Inf are none */
+    {.name = "none is seen", /* there are no finite differences at -Inf */
      .num_src = 4,
      .src = {{.ndim = 4, .dim = {1, 1, 1, 1}, .value = (const double[]){1}, .no_grad = true},
              {.ndim = 4, .dim = {1, 1, 2, 1}, .no_grad = true},
@@ -224,7 +226,7 @@ const mst_op mst_op_scaled_dot_product_attention = {
     MST_EXAMPLES(attention_examples),
 };
 
-/* ---- with dropout, or of other than 4 dimensions ---- */
+/* ---- with dropout, or sources that do not have 4 dimensions ---- */
 
 enum { HIDDEN = -1000000000 };
 
@@ -240,7 +242,7 @@ static mst_value causal_mask(mst_value query, mst_value key) {
     return mst_scale(mst_cast(behind, q.dtype), HIDDEN);
 }
 
-/* X with the heads of LIKE, where there are heads. */
+/* X with as many heads as LIKE, if LIKE has 4 dimensions; else X. */
 static mst_value heads_of(mst_value x, mst_value like) {
     return mst_value_spec(like).shape.ndim == 4 ? mst_attention_heads_like(x, like) : x;
 }

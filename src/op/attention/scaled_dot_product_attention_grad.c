@@ -1,16 +1,16 @@
 /** scaled_dot_product_attention_grad: the gradients of scaled_dot_product_attention
  *
  *  query, key, value  as scaled_dot_product_attention's
- *  gradient  of its output 0
- *  log_sum   its output 1
- *  mean      like log_sum: the sum of gradient and output 0 over the columns, less the gradient of log_sum
+ *  gradient  gradient of output 0 of scaled_dot_product_attention
+ *  log_sum   output 1 of scaled_dot_product_attention
+ *  mean      like log_sum: the sum over the columns of gradient * output 0, minus the gradient of log_sum
  *  mask      optional, as scaled_dot_product_attention's
- *  dquery    output 0, like query: with the weights w = e^(scale query key^T + mask - log_sum) and
- *            s = w (gradient value^T - mean), scale s key
+ *  dquery    output 0, like query: scale s key
  *  dkey      output 1, like key: scale s^T query, summed over the heads of a key head
- *  dvalue    output 2, like value: w^T gradient, likewise
+ *  dvalue    output 2, like value: w^T gradient, summed over the heads of a key head
  *
- *  Sums over keys are in the order of the keys; those of dkey and dvalue in the order of heads and of queries.
+ *  w = e^(scale query key^T + mask - log_sum) are the weights, and s = w (gradient value^T - mean). Sums over keys are
+ *  in the order of the keys. The sums of dkey and dvalue are in the order of heads, then of queries.
  */
 #include <math.h>
 
@@ -38,15 +38,16 @@ static mst_status attention_grad_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* Sums over nothing are MST_NONE. */
+/* A + B; a summand MST_NONE counts as 0. */
 static mst_value sum_of(mst_value a, mst_value b) {
     return mst_value_is_none(a) ? b : mst_value_is_none(b) ? a : mst_add(a, b);
 }
 
-/* The gradient of source I. With the sources query q, key k, value v, gradient g, the weights w, a = g v^T - mean, and
- * s = w a; and with the gradients u, x and y of the outputs, the target is the sum of w (a b + c) over all queries and
- * keys, where b = scale (u k^T + q x^T) and c = g y^T. So products have the gradient f = w (a b + c), and a has
- * h = w b. The rest is the chain rule. */
+/* The gradient of source I. Let q, k, v and g be the sources query, key, value and gradient, w the weights,
+ * a = g v^T - mean and s = w a. Let u, x and y be the gradients of the outputs. Then the function to differentiate is
+ * the sum of w (a b + c) over all queries and keys, with b = scale (u k^T + q x^T) and c = g y^T. So the products
+ * (scale q k^T + mask) have the gradient f = w (a b + c), and a has the gradient h = w b. The chain rule gives all
+ * other gradients. */
 static mst_value attention_grad_grad(mst_grad *c, int i) {
     const mst_value *src = c->src, *ddst = c->ddst, mask = c->num_src > MASK ? src[MASK] : MST_NONE;
     const mst_attention_graph m = mst_attention_graph_make(c->options, src, src[LOG_SUM], mask);
@@ -117,7 +118,7 @@ static void attention_grad_lower(mst_lower *l) {
     {                                 \
         .ndim = 3, .dim = { n, h, t } \
     }
-/* Logarithms of sums that are so large that no weight is. */
+/* values of log_sum that are large, so that all weights are small */
 #define LOG_SUMS(n, h, t) \
     { .ndim = 3, .dim = {n, h, t}, .low = 1, .high = 3 }
 

@@ -4,7 +4,7 @@
  *  dst   the broadcast shape, of their dtype; may alias either
  *
  *  Quotients of integers are rounded towards 0 (floor_div rounds down). The smallest integer / -1 wraps around to
- *  itself. A run fails with MST_INVALID if b is of integers and has a zero.
+ *  itself. A run fails with MST_INVALID if b has integers and one of them is 0.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_div(mst_value a, mst_value b);

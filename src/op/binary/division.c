@@ -3,7 +3,7 @@
 #include "op/elements.h"
 #include "op/share.h"
 
-/* Checks elements BEGIN to END - 1 of the divisor. */
+/* Fails if one of elements BEGIN to END - 1 of the divisor is 0. */
 static mst_status check_divisor(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *b = &a->src[1];

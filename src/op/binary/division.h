@@ -1,4 +1,4 @@
-/** What div, floor_div and mod share. */
+/** Functions that div, floor_div and mod share. */
 #ifndef MUSTER_OP_BINARY_DIVISION_H
 #define MUSTER_OP_BINARY_DIVISION_H
 
@@ -8,12 +8,13 @@
  *  empty. */
 MST_CHECKED mst_status mst_divide(const mst_kernel_args *a, mst_kernel_function kernel);
 
-/** The divisor of integers, in which 0, where the run fails, and -1 have become 1. -1 is treated apart, because the
- *  smallest integer / -1 is undefined. */
+/** Source 1, of integers, with 0 and -1 replaced by 1. A 0 makes the run fail. The caller handles -1 separately,
+ *  because the smallest integer / -1 is undefined. */
 mst_hlo mst_divisor_lower(mst_lower *l);
-/** Source 0 / DIVISOR, rounded towards 0; integers, of which DIVISOR is that of mst_divisor_lower. */
+/** Source 0 / source 1 of integers, rounded towards 0. DIVISOR is the result of mst_divisor_lower. */
 mst_hlo mst_quotient_lower(mst_lower *l, mst_hlo divisor);
-/** Whether REST, the remainder by DIVISOR with the sign of source 0, is not 0 and has the other sign than DIVISOR. */
+/** Where REST is not 0 and its sign differs from the sign of DIVISOR: there a quotient rounded towards 0 is above the
+ *  floor. REST is the remainder by DIVISOR, with the sign of source 0. */
 mst_hlo mst_rest_is_off(mst_lower *l, mst_hlo rest, mst_hlo divisor);
 
 #endif

@@ -3,7 +3,8 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   the broadcast shape, of their dtype; may alias either
  *
- *  The smallest integer / -1 wraps around to itself. A run fails with MST_INVALID if b is of integers and has a zero.
+ *  The smallest integer / -1 wraps around to itself. A run fails with MST_INVALID if b has integers and one of them is
+ *  0.
  *  No gradient flows through.
  */
 #ifdef MST_OP_HEADER

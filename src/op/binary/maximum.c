@@ -3,21 +3,21 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   the broadcast shape, of their dtype; may alias either
  *
- *  NaN if either is.
+ *  NaN if either is NaN.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_maximum(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* if both are the same, the first takes the whole gradient */
+/* if both are equal, the first takes the whole gradient */
 static mst_value maximum_grad(mst_grad *c, int i) {
     mst_value first = mst_greater_equal(c->src[0], c->src[1]), zero = mst_number(c->ddst[0], 0);
     mst_value gradient = i == 0 ? mst_select(first, c->ddst[0], zero) : mst_select(first, zero, c->ddst[0]);
     return mst_unbroadcast(gradient, c->src[i]);
 }
 
-/* written so that a NaN of either stays */
+/* the result is NaN if either is NaN */
 #define OP maximum
 #define FORMULA (x > y || IS_NAN(x) ? x : y)
 #include "op/binary/binary_numbers.inc"

@@ -13,8 +13,8 @@ MST_API mst_value mst_pow(mst_value base, mst_value exponent);
 #include "op/elementwise/elementwise.h"
 #include "op/share.h"
 
-/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first term is 0 if x = y = 0, not 0 * Inf. The second is 0 if x <= 0:
- * the inner select keeps the NaN of log(x) out of the second derivative too. */
+/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first term is 0 if x = y = 0, not 0 * Inf. The second is 0 if x <= 0.
+ * The inner select replaces such an x before log(x), so that no NaN gets into the second derivative. */
 static mst_value pow_grad(mst_grad *c, int i) {
     mst_value base = c->src[0], exponent = c->src[1], zero = mst_number(base, 0), one = mst_number(base, 1);
     if (i == 0) {
@@ -39,7 +39,7 @@ static void pow_lower(mst_lower *l) {
         l->dst[0] = mst_hlo_binary(l, "power", l->src[0], exponent);
         return;
     }
-    /* as i32, whose lowest 8 bits are the result: compilers have taken large exponents of u8 for negative ones */
+    /* u8 is computed in i32, whose lowest 8 bits are the result: some compilers take large u8 exponents for negative */
     const mst_hlo wide =
         mst_hlo_binary(l, "power", mst_hlo_convert(l, l->src[0], MST_I32), mst_hlo_convert(l, exponent, MST_I32));
     l->dst[0] = mst_hlo_convert(l, mst_hlo_binary(l, "and", wide, mst_hlo_number(l, MST_I32, 255)), MST_U8);
@@ -53,7 +53,7 @@ static inline uint64_t power(uint64_t x, int64_t y) {
     return product;
 }
 
-/* Checks elements BEGIN to END - 1 of the exponent. */
+/* Fails if one of elements BEGIN to END - 1 of the exponent is negative. */
 static mst_status check_exponent(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *b = &a->src[1];

@@ -7,7 +7,7 @@
 
 /* ---- building ---- */
 
-/* Appends the values of LIST to the sources, and sets *COUNT to their number. */
+/* Appends the values of LIST to the sources of LOOP, and sets *COUNT to their number. */
 static mst_status loop_take(mst_loop *loop, int *num_src, const char *what, const mst_value *list, int *count) {
     *count = 0;
     for (int i = 0; list && i < MST_LOOP_MOST; i++) {
@@ -36,7 +36,7 @@ mst_status mst_loop_sources(const char *op, const mst_value *carry, const mst_va
     if (status) *error = mst_value_of_last_error(out->graph);
     for (int i = 0; i < num_src && !status; i++) {
         if (!mst_value_is_none(out->src[i])) continue;
-        *error = out->src[i]; /* its error is on the graph already */
+        *error = out->src[i]; /* the graph has the error already */
         status = MST_INVALID;
     }
     return status;

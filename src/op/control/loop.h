@@ -1,7 +1,8 @@
-/** What scan and while share: the building of their bodies, and the steps of their kernels.
+/** Code that scan and while share: building their bodies, and running the steps of their kernels.
  *
- *  A body computes one step. Its inputs are carry, x and captured, in this order. Its outputs are the next carry, and
- *  the values of the step that are kept. The outputs of the node are the last carry, and the kept values of all steps.
+ *  A body is a graph that computes one step. Its inputs are carry, x and captured, in this order. Its outputs are the
+ *  next carry, and y: values of the step that are kept. The outputs of the node are the last carry, and the y of all
+ *  steps.
  */
 #ifndef MUSTER_OP_LOOP_H
 #define MUSTER_OP_LOOP_H
@@ -12,7 +13,7 @@
 
 /* ---- building ---- */
 
-/** The sources of a loop that is being made. */
+/** The sources of a loop while it is built. */
 typedef struct mst_loop {
     const char *op;
     mst_graph *graph;
@@ -24,14 +25,14 @@ typedef struct mst_loop {
  *  graph, and *ERROR is the value that the function of the op returns. */
 MST_CHECKED mst_status mst_loop_sources(const char *op, const mst_value *carry, const mst_value *x,
                                         const mst_value *captured, mst_loop *out, mst_value *error);
-/** Makes a new body, and the inputs of a step in it, in STEP. */
+/** Fills STEP: makes a new body, and its inputs. */
 MST_CHECKED mst_status mst_loop_body(const mst_loop *loop, void *context, mst_loop_step *step);
 /** Adds VALUE to the outputs of BODY. WHAT and I name the value in errors, such as "next" 0. */
 MST_CHECKED mst_status mst_loop_output(const mst_loop *loop, mst_graph *body, const char *what, int i, mst_value value);
 /** Adds the values of `next` to the outputs of the step's body. */
 MST_CHECKED mst_status mst_loop_next(const mst_loop *loop, const mst_loop_step *step);
-/** Fails unless *SPEC and NEXT, the specs of a carry before and after a step, agree. *SPEC then has the dimensions that
- *  one of them knows. */
+/** Fails unless *SPEC and NEXT, the specs of carry number CARRY before and after a step, agree. A dimension that is
+ *  unknown in *SPEC is taken from NEXT. */
 MST_CHECKED mst_status mst_loop_unify(mst_infer *c, int carry, const mst_spec *next, mst_spec *spec);
 
 /* ---- running ---- */
@@ -46,13 +47,13 @@ struct mst_bound_body {
 typedef mst_bound_body *const *mst_bound_bodies;
 
 /** The state of a kernel between steps. `src` and `dst` are the data of the next step's inputs and outputs.
- *  mst_loop_advance sets those of the carry. The kernel sets those of x and y. */
+ *  mst_loop_advance sets the elements for the carry. The kernel sets the elements for x and y. */
 typedef struct mst_loop_run {
     const mst_kernel_args *args;
     int num_carry;
-    int64_t step; /**< number of the next step */
+    int64_t step; /**< the number of the next step */
     void **src, **dst;
-    char *buffer; /**< two places for each carry, which steps use in turn */
+    char *buffer; /**< two places for each carry: steps read one and write the other, in turn */
 } mst_loop_run;
 
 /** Bytes of workspace of a node with these sources and outputs. */

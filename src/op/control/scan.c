@@ -1,4 +1,4 @@
-/** scan: repeats a step of your own: next, y = body(carry, x[t], captured) for t = 0, 1, ...
+/** scan: repeats a step that a function of the caller builds: next, y = body(carry, x[t], captured) for t = 0, 1, ...
  *
  *      static void step(mst_loop_step *s) {
  *          const mst_value h = mst_tanh(mst_add(s->x[0], mst_matmul(s->carry[0], s->captured[0])));
@@ -9,21 +9,21 @@
  *
  *  body       called once, while the graph is built: sets s->next and s->y from values of s (mst_loop_step). The graph
  *             does not grow with the number of steps
- *  carry      first values of what goes from step to step; any dtype but string. A step must not change their dtype
- *             or shape
+ *  carry      first values of the carry, which goes from step to step; any dtype but string. A step must not change
+ *             their dtype or shape
  *  x          values [steps, ...]: step t gets part t of the first dimension
- *  captured   values that each step gets whole, such as weights: other values of the graph cannot be used in the body
+ *  captured   values that each step gets whole, such as weights. The body cannot use other values of the graph
  *  num_steps  needed if there is no x
- *  reverse    from the last step to the first; the y of step t is at index t all the same
+ *  reverse    from the last step to the first; the y of step t is still at index t
  *  context    given to the body, in s->context
- *  dst        the last carry, one output for each; then each y of all steps, [steps, ...]. mst_value_output(dst, i) is
- *             output i. With 0 steps, the last carry is the first one
+ *  dst        one output for each last carry; then one for each y, of all steps, [steps, ...]. Output i is
+ *             mst_value_output(dst, i). With 0 steps, the last carry is the first one
  *
  *  This is lax.scan of JAX. It has gradients of any order. The gradient of a scan is a scan in the other direction,
- *  which computes each step again from its carry. Gradients of captured are added up from the last step that was made
- *  to the first. A body has no variables, no random numbers and no placeholders of its own; it may have scans. All
- *  steps run on the node's device. MST_INVALID if a carry changes its dtype or shape. A step may have MST_LOOP_MOST
- *  values of each kind.
+ *  which computes each step again from its carry. Gradients of captured are added up from the step that ran last to the
+ *  step that ran first. A body must not add variables, random numbers or placeholders; it may have scans. All steps run
+ *  on the node's device. It is an error (MST_INVALID) if a carry changes its dtype or shape. A step may have
+ *  MST_LOOP_MOST values of each kind.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_scan_options {
@@ -37,7 +37,7 @@ typedef struct mst_scan_options {
     void *context;
     const char *name;
 } mst_scan_options;
-/** Output 0. */
+/** Returns output 0. */
 MST_API mst_value mst_scan_with(mst_scan_options options);
 #define mst_scan(...) mst_scan_with(MST_NAMED_1(mst_scan_options, body, __VA_ARGS__))
 #endif
@@ -94,7 +94,7 @@ static mst_status scan_num_steps(mst_infer *c, int64_t *steps) {
     return MST_OK;
 }
 
-/* *DST: SPEC with a first dimension of STEPS. */
+/* Sets *DST to SPEC with STEPS as an additional first dimension. */
 static mst_status scan_stack(mst_infer *c, int64_t steps, const mst_spec *spec, mst_spec *dst) {
     const int ndim = spec->shape.ndim;
     if (ndim == MST_MAX_NDIM) return mst_infer_fail(c, "a y has %d dimensions, can have %d", ndim, MST_MAX_NDIM - 1);
@@ -175,7 +175,7 @@ static size_t scan_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(((const mst_scan_node_options *)c->options)->num_carry, c);
 }
 
-/* The data of step I in an array [steps, ...]; NULL if the array has none. */
+/* The data of step I in an array [steps, ...]; NULL if the array has no data. */
 static void *scan_part(const mst_array *array, int64_t i) {
     const int64_t steps = array->shape.dim[0];
     const size_t bytes = steps ? (size_t)(array->count / steps) * mst_dtype_size(array->dtype) : 0;

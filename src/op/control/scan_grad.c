@@ -6,12 +6,12 @@
  *                 the sum of dcaptured for each float captured: at first 0
  *      x          the carry of each step, its x, and dy of each y that has a gradient
  *      captured   as in the scan
- *      next       dcarry, the gradient with respect to the carry that the step began with;
- *                 the sums, with this step added
+ *      next       dcarry, the gradient with respect to the carry with which the step began;
+ *                 the sums of dcaptured, with this step added
  *      y          dx of each float x
  *
- * Each step is computed again from its carry, so only the carries are kept of it. What the gradients do not need of a
- * step is dropped when the body is planned. */
+ * Each step is computed again from its carry, so only the carries are kept. Nodes of a step that the gradients do not
+ * need are dropped when the plan of the body is made. */
 #include "base/no_memory.h"
 #include "op/control/loop.h"
 #include "op/control/scan.h"
@@ -25,8 +25,8 @@ typedef struct scan_derivative {
     mst_graph *graph; /* the body of the gradient */
     mst_arena memory;
     mst_value *src;               /* [num_src] of the node of the gradient */
-    mst_value *input, *dinput;    /* for each source of the scan: its input of the body, and the gradient of that */
-    mst_value *sum;               /* for each float captured: the input of the body with the sum of its dcaptured */
+    mst_value *input, *dinput;    /* for each source of the scan: the input of the body, and its gradient */
+    mst_value *sum;               /* for each float captured: the input of the body with the sum of dcaptured */
     mst_value *target, *gradient; /* [num_targets] float outputs of a step, and the gradients with respect to them */
     int num_src, num_new_carry, num_targets;
 } scan_derivative;
@@ -49,7 +49,7 @@ static mst_value scan_add(scan_derivative *d, const char *name, mst_value src, m
     return input;
 }
 
-/* The same for input I, which the copied body has already. */
+/* Adds SRC to the sources of the node, for input I, which the copied body has already. */
 static void scan_keep(scan_derivative *d, mst_value src, int i) {
     d->src[d->num_src++] = src;
     mst_body_input(d->graph, d->input[i]);
@@ -148,7 +148,7 @@ static mst_value scan_differentiate(const mst_grad *c) {
     return out;
 }
 
-/* The outputs of the node are dcarry, the sums of dcaptured, and dx (scan_derive), each for floats alone. */
+/* The outputs of the node are dcarry, the sums of dcaptured, and dx (scan_derive), each for floats only. */
 mst_value mst_scan_grad(mst_grad *c, int i) {
     const mst_scan_node_options *o = c->options;
     const int num_kept = o->num_carry + o->num_x;

@@ -4,17 +4,18 @@
  *      static void doubled(mst_loop_step *s) { s->next[0] = mst_add(s->carry[0], s->carry[0]); }
  *      mst_value power = mst_while(is_small, doubled, .carry = {one}, .captured = {limit});
  *
- *  condition  called once, while the graph is built: gives a bool scalar, from s->carry and s->captured
- *  body       likewise: sets s->next
- *  carry      first values of what goes from step to step; any dtype but string. A step must not change their dtype
- *             or shape
- *  captured   values that each step gets, such as weights: other values of the graph cannot be used
- *  limit      steps after which it is an error that the condition still holds; default 1,000,000
+ *  condition  called once, while the graph is built: returns a bool scalar, computed from s->carry and s->captured
+ *  body       called once, while the graph is built: sets s->next
+ *  carry      first values of the carry, which goes from step to step; any dtype but string. A step must not change
+ *             their dtype or shape
+ *  captured   values that each step gets, such as weights. Condition and body cannot use other values of the graph
+ *  limit      largest number of steps: a run fails if the condition still holds then; default 1,000,000
  *  context    given to condition and body, in s->context
  *  dst        the last carry, one output for each (mst_value_output)
  *
- *  This is lax.while_loop of JAX. The number of steps is not known before they are made, so there is no gradient:
- *  mst_gradients through it is MST_UNIMPLEMENTED; mst_scan has one. The rules for bodies of mst_scan hold here too.
+ *  This is lax.while_loop of JAX. The number of steps is not known before the run, so there is no gradient:
+ *  mst_gradients through it fails with MST_UNIMPLEMENTED. mst_scan has a gradient. The rules for bodies of mst_scan
+ *  hold here too.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_while_options {
@@ -27,7 +28,7 @@ typedef struct mst_while_options {
     void *context;
     const char *name;
 } mst_while_options;
-/** Output 0. */
+/** Returns output 0. */
 MST_API mst_value mst_while_with(mst_while_options options);
 #define mst_while(...) mst_while_with(MST_NAMED_2(mst_while_options, condition, body, __VA_ARGS__))
 #endif
@@ -96,9 +97,9 @@ static size_t while_workspace(const mst_infer *c, int num_threads) {
     return mst_loop_workspace(c->num_dst, c);
 }
 
-/* In StableHLO the condition is computed at the end of a step, not in the condition of the loop, from which nothing
- * that fails could be reported. The values of the loop are the number of the step, whether there is another one, and
- * the carries. The loop ends when something has failed, because wrong values might keep the condition true. */
+/* In StableHLO the condition is computed at the end of a step, because a fault in the condition of a loop could not be
+ * reported. The values of the loop are the number of the step, whether there is another step, and the carries. The loop
+ * also ends when something has failed, because wrong values might keep the condition true. */
 enum { STEP, HOLDS, CARRY };
 
 typedef struct while_loop {

@@ -13,7 +13,7 @@
  *  precision  as in conv2d
  *  dst        src's dtype, [n, outputs, filters]
  *
- *  Made of conv2d, on one row.
+ *  The op builds a conv2d on pictures of one row.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_conv1d_options {

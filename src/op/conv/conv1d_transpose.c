@@ -9,7 +9,7 @@
  *  dilation  default 1
  *  dst       src's dtype, [n, outputs, filters]
  *
- *  Made of conv2d_transpose, on one row. The options causal, pads and groups of conv1d are not allowed.
+ *  It builds a conv2d_transpose on pictures of one row. The options causal, pads and groups of conv1d are not allowed.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_conv1d_transpose_with(mst_conv1d_options options);

@@ -3,13 +3,14 @@
  *  top, left  rows and columns of padding before src
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, channels / groups, filters]
- *  strides    s: one number, or those of rows and columns; default 1
+ *  strides    s: one number, or one for rows and one for columns; default 1
  *  padding    MST_PADDING_VALID (default): windows lie inside; MST_PADDING_SAME: zeros around src, so that dst has
  *             ceil(size / stride) rows and columns, the odd row or column at the bottom or right
  *  pads       rows and columns of zeros at top, bottom, left and right, instead of the option padding
- *  dilations  d: one number, or those of rows and columns; default 1
- *  groups     the channels of src and the filters are divided into so many groups; a filter reads only its own group
- *  precision  of the products, also in the gradients, if src is f32 and there is one group; default the session's
+ *  dilations  d: one number, or one for rows and one for columns; default 1
+ *  groups     the channels of src and the filters are divided into so many groups; a filter reads only the channels of
+ *             its group
+ *  precision  of the products, also in the gradients, if src is f32 and there is one group; default: the session's
  *  dst        src's dtype, [n, rows, columns, filters]
  *
  *  A window that does not fit into src is an error. As in TensorFlow, the window is not flipped.

@@ -1,17 +1,18 @@
 /** conv2d_grads: both gradients of a convolution whose output goes through a batch norm
  *
- *  src        as conv2d's; if there are src_terms, the source of a batch norm whose output the convolution reads
+ *  src        as conv2d's. If there are src_terms, a batch norm comes before the convolution: src is the source of this
+ *             batch norm, and the convolution reads its output
  *  weights    as conv2d's
  *  gradient   of the output of the batch norm after the convolution, or of the activation after that
- *  output     of the convolution
- *  terms      output 0 of batch_norm_grad_sums. With output and gradient they give the gradient of output
+ *  output     the output of the convolution
+ *  terms      output 0 of batch_norm_grad_sums. The gradient of `output` is computed from terms, output and gradient
  *  src_terms  optional: output 0 of batch_norm_statistics of src
  *  variance   optional: output 2 of batch_norm_statistics of src
  *  strides, padding, pads, dilations, groups   as conv2d's
- *  activation      after the batch norm of output: relu, relu6, or linear for none
+ *  activation      after the batch norm that follows the convolution: relu, relu6, or linear for none
  *  src_activation  after the batch norm of src
  *  epsilon         of the batch norm of src
- *  weights_only    makes only dweights, as output 0; there must be no variance
+ *  weights_only    the only output is dweights, as output 0; there must be no variance
  *  dsrc       output 0, like src: the gradient of what the convolution reads
  *  dweights   output 1, like weights
  *  sums, dgamma, dbeta   outputs 2 to 4 if there is a variance: the outputs of batch_norm_grad_sums of src and dsrc
@@ -52,7 +53,7 @@ static int conv2d_grads_count(const void *options, int num_src) {
     return num_src > VARIANCE ? MST_CONV2D_GRADS_OUTPUTS : MST_CONV2D_GRADS_SUMS;
 }
 
-/* Checks the variance, and infers the outputs that come with it. */
+/* Checks the variance, and infers the outputs that a node has only if it has a variance. */
 static mst_status infer_sums(mst_infer *c) {
     int64_t channels;
     MST_TRY(mst_infer_same_dtype(c, SRC, VARIANCE));
@@ -73,12 +74,12 @@ static mst_status conv2d_grads_infer(mst_infer *c) {
     MST_TRY(mst_infer_same_shape(c, GRADIENT, OUTPUT, &shape));
     MST_TRY(mst_infer_batch_terms(c, TERMS, MST_BATCH_GRAD_TERMS, GRADIENT));
     if (c->num_src > SRC_TERMS) MST_TRY(mst_infer_batch_terms(c, SRC_TERMS, MST_BATCH_TERMS, SRC));
-    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* if only dweights is made, it takes this place */
+    c->dst[MST_CONV2D_GRADS_DSRC] = c->src[SRC]; /* with weights_only, dweights replaces it */
     c->dst[mst_conv2d_grads_of_weights(c->options)] = c->src[WEIGHTS];
     return c->num_src > VARIANCE ? infer_sums(c) : MST_OK;
 }
 
-/* Room for the whole gradient of the output, for all that the convolution reads, and for the sums. */
+/* Room for the gradient of the output, for the array that the convolution reads, and for the sums. */
 static size_t conv2d_grads_workspace(const mst_infer *c, int num_threads) {
     const mst_batch_rows rows = mst_batch_rows_of(&c->src[SRC].shape);
     const int64_t count =

@@ -7,7 +7,7 @@
  *  activation    as normalized_conv2d's, if there are src_terms
  *  epsilon       as batch_norm_statistics'
  *  dst           output 0, as conv2d's
- *  terms, mean, variance   outputs 1 to 3, those of batch_norm_statistics of dst
+ *  terms, mean, variance   outputs 1 to 3: the outputs of batch_norm_statistics of dst
  *
  *  The plan makes this op, after differentiation, so it has no gradient.
  */
@@ -50,7 +50,7 @@ static mst_status conv2d_statistics_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* Room for all that the convolution reads, and for the sums. */
+/* Room for the array that the convolution reads, and for the sums. */
 static size_t conv2d_statistics_workspace(const mst_infer *c, int num_threads) {
     const mst_batch_rows rows = mst_batch_rows_of(&c->dst[0].shape);
     (void)num_threads;

@@ -8,7 +8,7 @@
 
 typedef struct mst_conv2d_statistics_options {
     mst_normalized_conv_options conv; /**< first: functions of convolutions take these options too */
-    double epsilon;                   /**< of the batch norm after it */
+    double epsilon;                   /**< of the batch norm after the convolution */
 } mst_conv2d_statistics_options;
 
 /** Sources. */

@@ -5,10 +5,10 @@
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, filters, channels], as tf.nn.conv2d_transpose and Keras have
  *             them
- *  strides    s: one number, or those of rows and columns; default 1
- *  padding    MST_PADDING_VALID (default): dst has (size - 1) stride + reach rows and columns, where a window covers
- *             reach = (window - 1) dilation + 1; if stride > reach, size * stride. MST_PADDING_SAME: size * stride
- *  dilations  d: one number, or those of rows and columns; default 1
+ *  strides    s: one number, or one for rows and one for columns; default 1
+ *  padding    MST_PADDING_VALID (default): dst has (size - 1) stride + reach rows and columns, or size * stride if
+ *             stride > reach; reach = (window - 1) dilation + 1. MST_PADDING_SAME: dst has size * stride
+ *  dilations  d: one number, or one for rows and one for columns; default 1
  *  dst        src's dtype, [n, rows, columns, filters]
  *
  *  It is the gradient of conv2d, with these weights and options, with respect to the source. The options pads and

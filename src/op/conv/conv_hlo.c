@@ -1,16 +1,18 @@
-/* Convolutions and their gradients as StableHLO: all are convolutions. With a window of elements DILATION apart, and
- * outputs STRIDE apart, over an axis on which windows read BEFORE zeros in front of the source:
+/* Convolutions and their gradients as StableHLO. Each is one convolution of an array with a window. STRIDE and DILATION
+ * below are options of the op:
  *
- *     dst        src, with the weights
- *     d src      gradient, whose elements come to lie STRIDE apart, with the weights reversed and their two axes of
- *                channels exchanged
- *     d weights  src, with gradient, whose elements come to lie STRIDE apart, as the window; the examples are summed as
- *                channels are, and the outputs are DILATION apart */
+ *                array                            window             stride of windows   dilation of the window
+ *     dst        src                              weights            STRIDE              DILATION
+ *     d src      gradient, elements STRIDE apart  reversed weights   1                   DILATION
+ *     d weights  src                              gradient           DILATION            STRIDE
+ *
+ * For d src the two axes of channels of the weights are exchanged. For d weights the examples take the place of the
+ * channels over which a convolution sums. */
 #include "muster/hlo.h"
 #include "op/conv/conv.h"
 #include "op/conv/conv_transpose.h"
 
-/* The windows of all axes, and the shapes of what they go over, of the weights, and of what they make. */
+/* The windows of a convolution along all its axes, and the shapes of its source, weights and output. */
 typedef struct windows {
     const mst_shape *src, *weights, *dst;
     int num_axes;
@@ -38,8 +40,8 @@ static int64_t span_of(const mst_window *w) {
     return (w->out - 1) * w->stride + 1;
 }
 
-/* The convolution C, whose factors are rounded if the node asks for it: products of one group over two axes. Without
- * elements to multiply it is 0. */
+/* Writes the convolution C. Its factors are rounded to bf16 if the node has that precision, one group and two axes. If
+ * there are no elements to multiply, the result is 0. */
 static mst_hlo convolve(mst_lower *l, mst_hlo src, mst_hlo weights, const windows *w, mst_hlo_convolution *c) {
     const mst_conv2d_options *o = l->options;
     c->num_spatial = w->num_axes;
@@ -70,8 +72,8 @@ void mst_conv_lower(mst_lower *l) {
     l->dst[0] = convolve(l, l->src[0], l->src[1], &w, &c);
 }
 
-/* Weights [window, channels / groups, filters] as [window, filters / groups, channels]: the channels of the gradient of
- * a group, and those of the source. */
+/* Weights [window, channels / groups, filters] as [window, filters / groups, channels]: for the gradient of the source,
+ * a group reads filters / groups channels of the gradient, and the outputs are the channels of the source. */
 static mst_hlo exchange_channels(mst_lower *l, mst_hlo weights, const windows *w) {
     const int n = w->num_axes;
     const int64_t in = w->weights->dim[n], out = w->weights->dim[n + 1] / w->groups;
@@ -89,8 +91,8 @@ static mst_hlo exchange_channels(mst_lower *l, mst_hlo weights, const windows *w
     return mst_hlo_reshape(l, mst_hlo_transpose(l, mst_hlo_reshape(l, weights, parts), axes), joined);
 }
 
-/* The gradient of the source of windows W. The weights are reversed by an operation of its own: compilers for GPUs know
- * this form as a gradient, for which they have kernels, and not the attribute of the convolution. */
+/* Writes the gradient of the source. A separate operation reverses the weights, not the convolution's attribute:
+ * compilers for GPUs recognize only this form as a gradient, and run their kernels for it. */
 static mst_hlo src_grad(mst_lower *l, mst_hlo weights, mst_hlo gradient, const windows *w) {
     const bool has_groups = w->groups > 1;
     mst_hlo_convolution c = {.groups = w->groups};

@@ -7,8 +7,8 @@ static int64_t of_axis(const mst_axes *list, int axis) {
     return list->count == 0 ? 1 : list->axis[list->count == 1 ? 0 : axis];
 }
 
-/* The length of an axis of the output. SIZE and WINDOW are the lengths of the source and of the window on that axis.
- * -1: not known yet. */
+/* The length of an axis of the output. SIZE and WINDOW are the lengths of the source and of the window along that axis.
+ * Each of the three lengths is -1 if it is not known yet. */
 static int64_t length_of(const mst_conv2d_options *o, int axis, int64_t size, int64_t window) {
     const int64_t stride = of_axis(&o->strides, axis);
     const int64_t reach = (window - 1) * of_axis(&o->dilations, axis) + 1;

@@ -1,4 +1,4 @@
-/** What conv2d_transpose and conv3d_transpose share. */
+/** Functions that conv2d_transpose and conv3d_transpose share. */
 #ifndef MUSTER_OP_CONV_TRANSPOSE_H
 #define MUSTER_OP_CONV_TRANSPOSE_H
 

@@ -8,7 +8,7 @@
  *  dilation  default 1
  *  dst       src's dtype, [n, outputs, channels m]
  *
- *  Made of conv1d, with a group for each channel. The number of channels must be known while the graph is built.
+ *  The op builds a conv1d with one group per channel. The number of channels must be known while the graph is built.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_depthwise_conv1d_options {

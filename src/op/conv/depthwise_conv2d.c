@@ -4,13 +4,13 @@
  *  top, left  rows and columns of padding before src
  *  src        f32 or f64, [n, height, width, channels]
  *  weights    src's dtype, [window height, window width, channels, m]: each channel has m filters of its own
- *  strides    s: one number, or those of rows and columns; default 1
+ *  strides    s: one number, or one for rows and one for columns; default 1
  *  padding    as in conv2d
  *  pads       as in conv2d
- *  dilations  d: one number, or those of rows and columns; default 1
+ *  dilations  d: one number, or one for rows and one for columns; default 1
  *  dst        src's dtype, [n, rows, columns, channels m]
  *
- *  Made of conv2d, with a group for each channel. The number of channels must be known while the graph is built.
+ *  The op builds a conv2d with one group per channel. The number of channels must be known while the graph is built.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_depthwise_conv2d_options {

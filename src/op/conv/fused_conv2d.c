@@ -1,9 +1,9 @@
-/** fused_conv2d: dst = activation(scale * conv2d(src, weights) + shift + what)
+/** fused_conv2d: dst = activation(scale * conv2d(src, weights) + shift + residual)
  *
  *  src, weights, strides, padding, pads, dilations, groups   as conv2d's
  *  shift        [filters], src's dtype
  *  scale        [filters], src's dtype; optional
- *  what         like dst; the last source, if the option residual is set
+ *  residual     like dst; the last source, present if the option residual is set
  *  activation   none, relu or relu6
  *  dst          as conv2d's
  *

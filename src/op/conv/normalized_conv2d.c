@@ -3,8 +3,8 @@
  *  src         source of the batch norm, f32 or f64, [n, height, width, channels]
  *  weights     as conv2d's
  *  terms       output 0 of batch_norm_statistics of src
- *  strides, padding, pads, dilations, groups   as conv2d's; the zeros are around the output of the batch norm
- *  activation  what the batch norm applies last: relu, relu6, or linear for none
+ *  strides, padding, pads, dilations, groups   as conv2d's; the output of the batch norm is padded, not src
+ *  activation  applied to the output of the batch norm: relu, relu6, or linear for none
  *  dst         as conv2d's
  *
  *  The plan makes this op, after differentiation, so it has no gradient.

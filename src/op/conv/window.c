@@ -2,7 +2,7 @@
 
 const char *const mst_window_paddings[] = {"valid", "same", NULL};
 
-/* Element AXIS of LIST, which has one element for all axes or one for each; 1 if it has none. */
+/* The number for AXIS in LIST, which has one number for all axes or one for each axis; 1 if LIST is empty. */
 static int64_t of_axis(const mst_axes *list, int axis) {
     return list->count == 0 ? 1 : list->axis[list->count == 1 ? 0 : axis];
 }
@@ -83,7 +83,7 @@ mst_axes mst_window_row(int32_t number) {
     return MST_AXES(1, number ? number : 1);
 }
 
-/* Any other number of pads is returned as it is: the op on one row refuses it. */
+/* A wrong number of pads is returned unchanged, and the op on pictures of one row then fails. */
 mst_axes mst_window_row_pads(mst_axes pads) {
     return pads.count == MST_WINDOW_AXES ? MST_AXES(0, 0, pads.axis[0], pads.axis[1]) : pads;
 }

@@ -4,8 +4,8 @@
  *  dst     like them; may alias any of them
  *
  *  Neighbours are added, then neighbouring sums, and so on. A value without a neighbour moves up unchanged. This is the
- *  tree in which shards are added up. The order depends on the list alone, so the sums of runs of 2, 4, 8, ... values
- *  may be made elsewhere. Integers wrap around.
+ *  tree in which shards are added up. The order depends only on the number of values, so sums of runs of 2, 4, 8, ...
+ *  values may be computed elsewhere. Integers wrap around.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_add_n(const mst_value *values, int n);
@@ -65,7 +65,7 @@ static const mst_example add_n_examples[] = {
              {.ndim = 0, .value = (const double[]){4}},
              {.ndim = 0, .value = (const double[]){5}}},
      .expect = {(const double[]){15}}},
-    /* in f32 1 + 2^24 is 2^24: from left to right the sum would be -1 */
+    /* in f32, 1 + 2^24 is 2^24: added from left to right, the sum would be -1 */
     {.name = "neighbours first",
      .num_src = 4,
      .src = {{.dtype = MST_F32, .ndim = 0, .value = (const double[]){1}},

@@ -1,8 +1,8 @@
 /** select: dst = condition ? a : b
  *
  *  condition  bool
- *  a, b       any dtype, the same of both
- *  dst        the shape that all three broadcast to as in NumPy; may alias any source of its dtype
+ *  a, b       any dtype, the same for both
+ *  dst        the shape to which all three broadcast as in NumPy; may alias any source of its dtype
  *
  *  Elements that are not chosen have no effect, even if they are NaN. This holds for the gradient too.
  */
@@ -11,7 +11,7 @@ MST_API mst_value mst_select(mst_value condition, mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* Three shapes broadcast if each two of them do. */
+/* Three shapes broadcast together if each pair of them does. */
 static mst_status select_infer(mst_infer *c) {
     mst_shape pair, *dst = &c->dst[0].shape;
     const mst_shape *condition = &c->src[0].shape;

@@ -4,8 +4,8 @@
  *  dst  like src
  *
  *  Shards are built one after the other, so a node cannot have values of later shards as its sources. Instead each
- *  shard has a node of its own, whose source is the shard's part. The plan makes one sum of the nodes with the same
- *  number, in the tree over the shards of all tasks. A run needs the nodes of all shards.
+ *  shard has a separate node, whose source is the shard's summand. The plan replaces the nodes with the same number by
+ *  one sum, in the tree over the shards of all tasks. A run needs the nodes of all shards.
  *
  *  Layers build it with mst_sum_replicas.
  */
@@ -46,7 +46,8 @@ static mst_value sum_replicas_grad(mst_grad *c, int i) {
     return mst_sum_replicas(c->ddst[0]);
 }
 
-/* As the kernel. The plan puts a sum in the place of the nodes of several shards, or refuses the run. */
+/* Copies the source, as the kernel does: for one shard. The plan replaces the nodes of several shards by a sum, or the
+ * run fails. */
 static void sum_replicas_lower(mst_lower *l) {
     l->dst[0] = l->src[0];
 }

@@ -37,7 +37,8 @@ static mst_status sum_shards_infer(mst_infer *c) {
     return mst_infer_sources_alike(c, -1, &c->dst[0]);
 }
 
-/* One leaf is the sum. The plan has put nodes that exchange several leaves in the place of this one. */
+/* With one leaf, the leaf is the sum. A node with several leaves is not written: the plan has replaced it by nodes that
+ * exchange the leaves. */
 static void sum_shards_lower(mst_lower *l) {
     if (l->num_src == 1)
         l->dst[0] = l->src[0];
@@ -78,7 +79,7 @@ const mst_op mst_op_sum_shards = {
 };
 
 mst_value mst_sum_shards(const mst_value *values, mst_shards window, int32_t num_shards, mst_sum_round round) {
-    enum { MOST = 2 * MST_SHARD_LEVELS }; /* leaves grow to the middle of a window, and shrink from there */
+    enum { MOST = 2 * MST_SHARD_LEVELS }; /* most leaves: their sizes grow up to the middle of a window, then shrink */
     const mst_sum_shards_options options = {
         .num_shards = num_shards, .first_shard = window.first, .num_here = window.count, .round = (int32_t)round};
     mst_value leaf[MOST];

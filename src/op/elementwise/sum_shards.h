@@ -5,7 +5,7 @@
 #include "base/shard_tree.h"
 #include "muster/op.h"
 
-/** When a sum over the shards is made. All sums of one round are exchanged together. */
+/** When a sum over the shards is computed. All sums of one round are exchanged together. */
 typedef enum mst_sum_round {
     MST_SUM_EARLY, /**< before the backward pass, which needs these sums */
     MST_SUM_LATE,

@@ -1,4 +1,4 @@
-/** argsort: the indices that sort src along axis: sort's dst[..., j] = src[..., argsort's dst[..., j]]
+/** argsort: the indices that sort src along axis. For the last axis: sort(src)[..., j] = src[..., dst[..., j]]
  *
  *  src         f32, f64, i32, i64 or u8, at least one dimension
  *  axis        MST_AXES(0), ...; negative ones count from the end; none: the last

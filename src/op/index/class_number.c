@@ -1,9 +1,10 @@
-/** class_number: dst = src as i64, if src is whole
+/** class_number: dst = src converted to i64; all elements of src must be integers
  *
  *  src  f32 or f64, any shape: numbers of classes
  *  dst  i64, like src
  *
- *  A fraction, NaN or infinity is an error that names the row and the value: a cast would turn it into a class.
+ *  A fraction, NaN or infinity makes the run fail, with an error that names the row and the value. The op cast would
+ *  turn it into a number of a class.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_class_number(mst_value src);

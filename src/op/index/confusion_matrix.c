@@ -5,7 +5,7 @@
  *  dst          [num_classes, num_classes], i64: rows are labels, columns predictions
  *  num_classes  at least 1
  *
- *  A label or prediction outside [0, num_classes) is an error that names it.
+ *  A label or prediction outside [0, num_classes) makes the run fail, with an error that names it.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_confusion_matrix_options {
@@ -65,8 +65,8 @@ static int64_t class_at(const mst_array *array, int64_t i) {
     }
 }
 
-/* Each thread but the first counts in a matrix of its own, if there are enough rows to pay for adding the matrices
- * up. */
+/* Whether threads share the rows. Each thread but the first then counts in a separate matrix, so this pays only if
+ * there are many more rows than cells to add up. */
 static bool is_shared(int64_t rows, int64_t cells) {
     return rows >= 4 * cells;
 }

@@ -1,4 +1,4 @@
-/** gather: dst[.., i, ..] = params[.., indices[i], ..], where the place of the index is axis
+/** gather: dst[.., i, ..] = params[.., indices[i], ..]; the indices go into dimension axis
  *
  *  params   any dtype, at least one dimension
  *  indices  i32 or i64, any shape; from 0 to params' dimension axis - 1
@@ -47,7 +47,7 @@ mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *par
     return s;
 }
 
-/* INT32_MIN is what Embedding makes of NaN, and a cast of -inf. */
+/* The message explains INT32_MIN: Embedding converts NaN to this number, and cast converts -inf to it. */
 mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,
                             int64_t end) {
     for (int64_t i = begin; i < end; i++) {
@@ -100,8 +100,7 @@ typedef struct gather_work {
     mst_gather_sizes size;
 } gather_work;
 
-/* Copies rows BEGIN to END - 1 of dst. Row i is for index i % (number of indices) of outer row i / (number of
- * indices). */
+/* Copies rows BEGIN to END - 1 of dst. With n indices, row i belongs to index i % n of outer row i / n. */
 static mst_status copy_rows(void *context, int64_t begin, int64_t end, int thread) {
     const gather_work *w = context;
     const mst_array *params = &w->args->src[0], *indices = &w->args->src[1];
@@ -223,7 +222,7 @@ static mst_value gather_grad_grad(mst_grad *c, int i) {
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
 }
 
-/* The rows of all outer parts are laid side by side, so that one sum by number makes them all. */
+/* The rows of all outer parts are put side by side, so that one mst_hlo_sum_by_number computes them all. */
 static void gather_grad_lower(mst_lower *l) {
     const mst_shape params = l->dst_spec[0].shape;
     const int axis = axis_of(l, &params);
@@ -249,7 +248,7 @@ static mst_status check_all(void *context, int64_t begin, int64_t end, int threa
     return mst_gather_check(w->args, &w->args->src[1], w->size.size, begin, end);
 }
 
-/* Makes rows BEGIN to END - 1 of dst. Row i is row i % size of outer row i / size. */
+/* Computes rows BEGIN to END - 1 of dst. Row i is row i % size of outer row i / size. */
 static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int thread) {
     static void (*const scatter[MST_NUM_DTYPES])(const mst_gather_sizes *s, const mst_array *indices,
                                                  const void *src_row, void *dst_row, int64_t first,
@@ -271,8 +270,8 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Each run reads all indices of its outer rows. So if several runs share an outer row, there are only a few more runs
- * than threads. */
+/* Each run of rows reads all indices of its outer rows. So if several runs share an outer row, the number of runs is
+ * only a small multiple of the number of threads. */
 static mst_status gather_grad_reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];

@@ -4,7 +4,7 @@
  *  indices  i32 or i64, [..., k], with src's leading dimensions
  *  dst      src's dtype, the indices' shape
  *
- *  An index that is not within 0 to n - 1 is an error.
+ *  A run fails if an index is not within 0 to n - 1.
  */
 #include "op/index/index_hlo.h"
 #include "op/index/row_index.h"

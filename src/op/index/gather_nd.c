@@ -4,8 +4,8 @@
  *  indices  i32 or i64, [..., k]
  *  dst      params' dtype; the shape of indices without its last dimension, then that of params without its first k
  *
- *  If an index is out of range, the run fails. The error then shows -1 in place of the index. This function is
- *  no op itself: it adds other ops to the graph.
+ *  If an index is out of range, the run fails. The error then shows -1 in place of the index. This function adds other
+ *  ops to the graph.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_gather_nd(mst_value params, mst_value indices);

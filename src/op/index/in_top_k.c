@@ -5,8 +5,8 @@
  *  k            at least 1
  *  dst          bool, [n]
  *
- *  A score equal to the target's does not count against it. dst is false if the target is no class, or if a score that
- *  is compared is not finite. As TensorFlow's InTopKV2.
+ *  Scores equal to the target's score do not count. dst is false if the target is no class, or if a score that is
+ *  compared is not finite. As TensorFlow's InTopKV2.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k);

@@ -57,7 +57,7 @@ void mst_hlo_sort_rows(mst_lower *l, mst_hlo x, bool descending, mst_hlo *values
 
 /* ---- sums by number ---- */
 
-/* X moved by DISTANCE along axis 1, with VALUE where nothing comes from. */
+/* X moved by DISTANCE along axis 1. The elements that become free are VALUE. */
 static mst_hlo shifted(mst_lower *l, mst_hlo x, int64_t distance, double value) {
     const int64_t low[MST_MAX_NDIM] = {0, distance}, high[MST_MAX_NDIM] = {0, -distance};
     return mst_hlo_pad(l, x, mst_hlo_number_like(l, x, value), low, high, NULL);
@@ -81,8 +81,8 @@ static void sort_by_number(mst_lower *l, mst_hlo *numbers, mst_hlo *rows) {
     *rows = mst_hlo_reshape(l, sorted[1], shape);
 }
 
-/* Adds to each row those before it with the same number, of which there are at most MOST: after the step of a distance
- * d a row has the sum of up to 2 d rows. */
+/* Adds to each row all rows before it with the same number. A number has at most MOST rows. The distance d doubles in
+ * each step; after it, each row has the sum of up to 2 d rows. */
 static mst_hlo sum_runs(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64_t most) {
     for (int64_t distance = 1; distance < most; distance *= 2) {
         const mst_hlo is_same = mst_hlo_compare(l, "EQ", numbers, shifted(l, numbers, distance, -1));
@@ -97,8 +97,8 @@ static mst_hlo ends_run(mst_lower *l, mst_hlo numbers) {
     return mst_hlo_compare(l, "NE", numbers, shifted(l, numbers, -1, -1));
 }
 
-/* The numbers of rows in the whole of all batches. Only the last row of each run of one number is written: the others
- * get numbers of their own behind the whole, where nothing is. */
+/* The numbers of the rows in the result, numbered over all batches. With LAST_ONLY, only the last row of each run with
+ * the same number is written: the others get different numbers beyond the result, so scatter ignores them. */
 static mst_hlo places_of(mst_lower *l, mst_hlo numbers, int64_t size, bool last_only) {
     const mst_spec spec = mst_hlo_spec(l, numbers);
     const int64_t batches = spec.shape.dim[0], n = spec.shape.dim[1];
@@ -119,7 +119,7 @@ static mst_hlo places_of(mst_lower *l, mst_hlo numbers, int64_t size, bool last_
 mst_hlo mst_hlo_sum_by_number(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64_t size) {
     const mst_spec spec = mst_hlo_spec(l, rows);
     const int64_t batches = spec.shape.dim[0], n = spec.shape.dim[1], columns = spec.shape.dim[2];
-    const bool is_float = mst_dtype_is_float(spec.dtype); /* integers give the same in any order */
+    const bool is_float = mst_dtype_is_float(spec.dtype); /* sums of integers are the same in any order */
     if (batches > 1 && columns > 1) return mst_hlo_fail(l, "sums of several batches and columns");
     const mst_hlo zeros = mst_hlo_fill(l, spec.dtype, MST_SHAPE(batches * size, columns), 0);
     if (batches * n == 0 || size * columns == 0) return zeros;
@@ -134,7 +134,8 @@ mst_hlo mst_hlo_sum_by_number(mst_lower *l, mst_hlo numbers, mst_hlo rows, int64
                            mst_hlo_reshape(l, rows, MST_SHAPE(batches * n, columns)), &indexing);
 }
 
-/* The sums are sorted to the front: the other rows of a run get the number NONE before. */
+/* The last row of each run has the sum. The other rows of the run get the number NONE, and a second sort moves the sums
+ * to the front. */
 void mst_hlo_sum_same(mst_lower *l, mst_hlo *numbers, mst_hlo *rows, int64_t none, int64_t most, int64_t count) {
     const mst_spec number = mst_hlo_spec(l, *numbers), row = mst_hlo_spec(l, *rows);
     const int64_t n = number.shape.dim[0], columns = row.shape.dim[1];

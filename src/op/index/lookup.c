@@ -1,10 +1,10 @@
 /** lookup: dst[i] = numbers[j] where keys[j] = src[i], and -1 if there is no such j
  *
  *  src      i64, any shape
- *  keys     i64, [k], in rising order; of equal ones any counts
+ *  keys     i64, [k], in ascending order; if keys are equal, any of their numbers is taken
  *  numbers  i64, [k]
  *  dst      i64, src's shape
- *  found    if true, a run fails with MST_INVALID if an element has no key, or a negative number
+ *  found    if true, a run fails with MST_INVALID if an element is no key, or its number is negative
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_lookup_options {

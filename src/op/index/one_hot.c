@@ -67,7 +67,7 @@ static int64_t index_at(const mst_array *indices, int64_t i) {
 
 typedef struct one_hot_work {
     const mst_kernel_args *args;
-    uint64_t on, off; /* one element of any dtype each */
+    uint64_t on, off; /* room for one element of any dtype each */
 } one_hot_work;
 
 #define MST_TEMPLATE "op/index/one_hot_rows.inc"

@@ -1,7 +1,7 @@
-/** range: dst[i] = start + i * delta, for all i where that is before limit
+/** range: dst[i] = start + i * delta, for all i whose value is before limit
  *
  *  dst           dtype f32, f64, i32, i64 or u8, one dimension of max(0, ceil((limit - start) / delta)) elements
- *  start, limit  start is in, limit is not
+ *  start, limit  dst has start, but not limit
  *  delta         may be negative; 0 means 1
  */
 #ifdef MST_OP_HEADER
@@ -43,8 +43,8 @@ static mst_status range_infer(mst_infer *c) {
     return mst_infer_storable(c, o->start + (count - 1) * o->delta, o->dtype, "the last element");
 }
 
-/* Whole numbers are computed as integers. Others are rounded in f64 as in the kernel: the barrier keeps compilers from
- * making one operation of the product and the sum. */
+/* Whole numbers are computed as integers. Others are computed in f64 as in the kernel. The optimization barrier keeps
+ * compilers from fusing the product and the sum into one operation, which would round differently. */
 static void range_lower(mst_lower *l) {
     const range_options *o = l->options;
     const mst_spec dst = l->dst_spec[0];

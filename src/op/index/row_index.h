@@ -1,5 +1,5 @@
-/** Indices into rows, which are the last dimension: gather_last, scatter_last, and what they share. Both are internal
- *  to the library; the gradient of top_k is made of them. */
+/** Indices into rows; a row is the last dimension. The ops gather_last and scatter_last, and functions that they share.
+ *  Both ops are internal to the library: the gradients of sort and top_k are built from them. */
 #ifndef MUSTER_OP_ROW_INDEX_H
 #define MUSTER_OP_ROW_INDEX_H
 
@@ -13,7 +13,7 @@ static inline int64_t mst_row_index_at(const mst_array *indices, int64_t i) {
     return indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
 }
 
-/** An error if one of elements BEGIN to END - 1 of the indices is not within 0 to N - 1. */
+/** Fails if one of elements BEGIN to END - 1 of the indices is not within 0 to N - 1. */
 MST_CHECKED mst_status mst_row_index_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin,
                                            int64_t end);
 

@@ -5,8 +5,8 @@
  *  like     any dtype, [..., n]; only its shape is used
  *  dst      src's dtype, like's shape; 0 where no index points to
  *
- *  The gradient of gather_last and of top_k. Values of one place are added in the order of j; integers wrap around. An
- *  index that is not within 0 to n - 1 is an error.
+ *  It is the gradient of gather_last and of top_k. Elements with the same index are added in the order of j; integers
+ *  wrap around. A run fails if an index is not within 0 to n - 1.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
-/** scatter_nd: zeros of a shape, to which updates are added: dst[indices[i, 0], ..., indices[i, k - 1], ...] is the
- *  sum of all updates[i, ...] with these indices
+/** scatter_nd: zeros of a given shape, with updates added: dst[indices[i, 0], ..., indices[i, k - 1], ...] +=
+ *  updates[i, ...] for each i
  *
  *  indices  i32 or i64, [..., k]
  *  updates  f32, f64, i32 or i64; the shape of indices without its last dimension, then that of dst without its first k
  *  shape    shape of dst, all dimensions known
  *  dst      updates' dtype
  *
- *  Updates of one place are added in their order. An index out of range makes the run fail; the error shows it as -1.
- *  Made of other ops.
+ *  Updates with the same indices are added in their order. If an index is out of range, the run fails. The error then
+ *  shows -1 in place of the index. This function adds other ops to the graph.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_scatter_nd(mst_value indices, mst_value updates, mst_shape shape);

@@ -5,8 +5,8 @@
  *  descending  the largest first
  *  dst         like src
  *
- *  Equal elements keep their order, in both directions; NaN comes after all numbers. The gradient of an element goes to
- *  where the element comes from.
+ *  Equal elements keep their order, in both directions; NaN comes after all numbers. The gradient of an element of dst
+ *  goes to the place in src from which the element was taken.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_sort_with(mst_sort_options options);
@@ -32,7 +32,7 @@ static const mst_field sort_fields[] = {
     MST_FIELD_END,
 };
 
-/* The op orders rows; its outputs are the values and their indices. */
+/* The op sorts rows, along the last dimension; its outputs are the values and their indices. */
 static mst_status sort_infer(mst_infer *c) {
     const mst_shape shape = c->src[0].shape;
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -46,7 +46,7 @@ static mst_status sort_infer(mst_infer *c) {
 
 static mst_value sort_grad(mst_grad *c, int i) {
     (void)i;
-    if (mst_value_is_none(c->ddst[MST_SORT_VALUES])) return MST_NONE; /* the indices have no slope */
+    if (mst_value_is_none(c->ddst[MST_SORT_VALUES])) return MST_NONE; /* the indices have no gradient */
     return mst_scatter_last(c->ddst[MST_SORT_VALUES], c->dst[MST_SORT_INDICES], c->src[0]);
 }
 
@@ -55,7 +55,7 @@ static void sort_lower(mst_lower *l) {
                       &l->dst[MST_SORT_INDICES]);
 }
 
-/* ---- keys: unsigned numbers in the order of the elements; those of 0 and -0 are equal ---- */
+/* ---- keys: unsigned numbers in the order of the elements; 0 and -0 have the same key ---- */
 
 enum { MOST_INSERTED = 40, BYTE_VALUES = 256, BYTE_MASK = 255 }; /* rows up to MOST_INSERTED are sorted by insertion */
 
@@ -85,7 +85,7 @@ typedef pair_64 pairs_f64, pairs_i64;
 #define SIGN_32 (UINT32_C(1) << 31)
 #define SIGN_64 (UINT64_C(1) << 63)
 
-/* The bits of floats above 0 rise with them, and those of floats below 0 fall. */
+/* The bits of a positive float, as an unsigned number, grow with the float; the bits of a negative float shrink. */
 static uint32_t key_f32(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -115,7 +115,7 @@ static uint32_t key_u8(uint8_t x) {
 
 /* ---- the kernel ---- */
 
-/* Bytes of workspace for one thread: room for the pairs of a row, twice. */
+/* Bytes of workspace for one thread: two arrays of the pairs of a row. */
 static size_t thread_workspace(mst_dtype dtype, int64_t n) {
     enum { LINE = 64 };
     const size_t pair = mst_dtype_size(dtype) > sizeof(uint32_t) ? sizeof(pair_64) : sizeof(pair_32);
@@ -210,7 +210,7 @@ const mst_op mst_op_sort = {
     MST_EXAMPLES(sort_examples),
 };
 
-/* An axis other than the last is swapped with the last. */
+/* An axis other than the last is swapped with the last, before and after the sort. */
 mst_value mst_sort_output(const mst_sort_options *o, int output) {
     mst_graph *graph = mst_value_graph(o->src);
     const char *name = output == MST_SORT_VALUES ? "sort" : "argsort";

@@ -13,7 +13,7 @@ typedef struct mst_top_k_options {
     mst_value src;
     int k; /**< default 1 */
 } mst_top_k_options;
-/** Output 0, the values; the indices are mst_value_output(value, 1). */
+/** Returns output 0, the values; the indices are mst_value_output(value, 1). */
 MST_API mst_value mst_top_k_with(mst_top_k_options options);
 #define mst_top_k(...) mst_top_k_with(MST_NAMED_1(mst_top_k_options, src, __VA_ARGS__))
 #endif
@@ -43,7 +43,7 @@ static mst_status top_k_infer(mst_infer *c) {
 
 static mst_value top_k_grad(mst_grad *c, int i) {
     (void)i;
-    if (mst_value_is_none(c->ddst[0])) return MST_NONE; /* the indices have no slope */
+    if (mst_value_is_none(c->ddst[0])) return MST_NONE; /* the indices have no gradient */
     return mst_scatter_last(c->ddst[0], c->dst[1], c->src[0]);
 }
 

@@ -1,15 +1,15 @@
-/** einsum: Einstein's sums: products of sources whose axes have letters, summed over the letters not in the output
+/** einsum: Einstein summation: products of sources, summed over the axes whose letters are not in the output
  *
  *  equation  "ij,jk->ik": the letters of the axes of each source, and of dst. Without "->", dst has the letters that
  *            occur once, in alphabetical order, capital letters first. "..." stands for the axes without a letter;
  *            these are broadcast, and come first in dst if there is no "->". A letter that occurs twice in one source
- *            takes the diagonal of these axes. Blanks do not count
- *  values    N of them, of one dtype, which matmul and mul take: f32, f64, i32 or i64
+ *            takes the diagonal of these axes. Blanks are ignored
+ *  values    N values of one dtype: f32, f64, i32 or i64
  *  dst       their dtype
  *
  *  "ij->ji" transposes, "ii" is the trace, "bhqd,bhkd->bhqk" the products of queries and keys. The first two sources
- *  are multiplied, then the product and the third, and so on. Made of other ops. If axes of a product are joined, at
- *  most one length may be unknown while the graph is built.
+ *  are multiplied, then the product and the third, and so on. The function builds it from other ops. If axes of a
+ *  product are joined, at most one length may be unknown while the graph is built.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int n);
@@ -18,7 +18,7 @@ MST_API mst_value mst_einsum(const char *equation, const mst_value *values, int 
 
 #include "op/op.h"
 
-/* Labels of axes: those of letters are for 'A' to 'z'. After them come those of "...", counted from the last axis. */
+/* Labels of axes: first those for the letters 'A' to 'z', then those for axes of "...", counted from the last axis. */
 enum { FIRST_LETTER = 'A', NUM_LETTERS = 'z' - 'A' + 1, NUM_LABELS = NUM_LETTERS + MST_MAX_NDIM, MOST_VALUES = 32 };
 
 /* Labels of axes, in the order of the axes. */
@@ -258,7 +258,7 @@ static void sum_own(const einsum *e, operand *x, const axes *other, int i) {
 
 /* ---- products ---- */
 
-/* The axes of A: first those of the output, in its order, then the others. */
+/* The axes of A: first the axes that the output has, in the output's order, then the others. */
 static axes in_order_of(const axes *a, const axes *output) {
     axes sorted = {.count = 0};
     for (int k = 0; k < output->count; k++)
@@ -286,14 +286,14 @@ static mst_value expanded(const operand *x, const axes *all) {
     return arranged.value;
 }
 
-/* The axes in a product of matrices: those of both factors that stay, those of one factor, and those that are
- * summed. */
+/* The axes in a product of matrices: `both` are in both factors and are not summed, `of_a` and `of_b` are in one factor
+ * only, and `summed` are summed. */
 typedef struct roles {
     axes both, of_a, of_b, summed;
 } roles;
 
-/* Makes X [both, rows, columns], where ROWS and COLUMNS are groups of axes that become one axis each. Sets *SWAPPED if
- * columns come before rows, because X is laid out that way. */
+/* Sets *OUT to X reshaped to [both, rows, columns]. ROWS and COLUMNS are groups of axes; each group becomes one axis.
+ * If X is laid out with the columns before the rows, this order is kept, and *SWAPPED is set. */
 static bool as_matrices(const einsum *e, const operand *x, const roles *r, const axes *rows, const axes *columns,
                         bool *swapped, mst_value *out) {
     const axes tail = join_axes(rows, columns), turned = join_axes(columns, rows);
@@ -319,7 +319,7 @@ static bool as_matrices(const einsum *e, const operand *x, const roles *r, const
     return reshape(e, out, &joined);
 }
 
-/* Turns [both, rows, columns] into [both, axes of a, axes of b]. */
+/* Reshapes the product from [both, rows, columns] to [both, axes of a, axes of b]. */
 static bool split_groups(const einsum *e, const roles *r, const operand *a, const operand *b, mst_value *product) {
     const mst_shape of_a = mst_value_spec(a->value).shape, of_b = mst_value_spec(b->value).shape;
     if (r->of_a.count <= 1 && r->of_b.count <= 1) {
@@ -347,14 +347,14 @@ static roles roles_of(const einsum *e, const operand *a, const operand *b, int n
     return r;
 }
 
-/* Whether the first axis of B comes before that of A in the output. Then the product B A is better. */
+/* Whether the first axis of B comes before the first axis of A in the output. Then the product B A is better. */
 static bool comes_later(const einsum *e, const roles *r) {
     const int a = r->of_a.count ? find(&e->dst, r->of_a.label[0]) : -1;
     const int b = r->of_b.count ? find(&e->dst, r->of_b.label[0]) : -1;
     return a >= 0 && b >= 0 && b < a;
 }
 
-/* Sets A to the product of A and B. Sources from NEXT on are still to be multiplied. */
+/* Sets A to the product of A and B. Sources from NEXT on are multiplied later. */
 static bool multiply(const einsum *e, operand *a, const operand *b, int next) {
     roles r = roles_of(e, a, b, next);
     const axes own = join_axes(&r.of_a, &r.of_b);

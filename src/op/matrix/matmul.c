@@ -5,9 +5,9 @@
  *  dst          a's dtype, [batch.., m, n]; the batch dimensions of a and b are broadcast (NumPy's rules)
  *  transpose_a  a's last two dimensions are swapped
  *  transpose_b  b's last two dimensions are swapped
- *  precision    of a product of f32, and of its gradients; default the session's
+ *  precision    of a product of f32, and of its gradients; default: the session's
  *
- *  Without elements to sum (k = 0) dst is 0. Integers wrap around.
+ *  If there are no elements to sum (k = 0), dst is 0. Integers wrap around.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_matmul_options {
@@ -67,8 +67,8 @@ static mst_status matmul_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* Let A and B be the factors after swapping, and G the gradient: dA = G B^T, dB = A^T G. For a swapped source the
- * result is swapped back: dA^T = B G^T, dB^T = G^T A. */
+/* Let A and B be the factors after transposition, and G the gradient: dA = G B^T, dB = A^T G. For a transposed source
+ * the result is transposed back: dA^T = B G^T, dB^T = G^T A. */
 static mst_value matmul_grad(mst_grad *c, int i) {
     const mst_matmul_options *o = c->options;
     const bool ta = o->transpose_a, tb = o->transpose_b;
@@ -85,7 +85,7 @@ static mst_value matmul_grad(mst_grad *c, int i) {
     return has_batch ? mst_unbroadcast(product, c->src[i]) : product;
 }
 
-/* Products of matrices; element (i, k) of a is a[i * a_row + k * a_column], likewise for b. */
+/* Products of matrices. Element (i, k) of a is a[i * a_row + k * a_column], and likewise for b. */
 typedef struct product {
     const mst_kernel_args *args;
     int64_t m, n, k;
@@ -119,7 +119,7 @@ static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t bat
     return at;
 }
 
-/* Computes rows BEGIN to END - 1 of dst, numbered through all products of the batch. */
+/* Computes rows BEGIN to END - 1 of dst, numbered over all products of the batch. */
 static mst_status matmul_run(void *context, int64_t begin, int64_t end, int thread) {
     const product *p = context;
     const mst_array *a = &p->args->src[0], *b = &p->args->src[1], *dst = &p->args->dst[0];
@@ -166,16 +166,16 @@ typedef struct factor {
     mst_hlo value;
     mst_axes batch;     /* its batch dimensions that the other factor has too */
     int summed;         /* its dimension over which products are summed */
-    mst_axes both, own; /* dimensions of dst: those of `batch`, and those that this factor alone has */
+    mst_axes both, own; /* dimensions of dst: those in `batch`, and those that only this factor has */
 } factor;
 
-/* The length of batch dimension K of dst, which has NDIM dimensions, in a source. */
+/* The length, in a source of shape SRC, of batch dimension K of dst. dst has NDIM dimensions. */
 static int64_t batch_length(const mst_shape *src, int ndim, int k) {
     const int own = k - (ndim - src->ndim);
     return own < 0 ? 1 : src->dim[own];
 }
 
-/* Source I as a factor. STAYS: which of its last two dimensions is not summed, 0 or 1. */
+/* Source I as a factor. STAYS: which of its last two dimensions is not summed: 0 or 1. */
 static factor factor_of(mst_lower *l, int i, int stays) {
     const mst_matmul_options *o = l->options;
     const mst_shape *src = &l->src_spec[i].shape, *other = &l->src_spec[1 - i].shape;
@@ -200,7 +200,7 @@ static factor factor_of(mst_lower *l, int i, int stays) {
     return f;
 }
 
-/* The product has the dimensions of the batch that both factors have, then those that a alone has, then those of b. */
+/* The product has first the batch dimensions that both factors have, then the other dimensions of a, then of b. */
 static void matmul_lower(mst_lower *l) {
     const mst_matmul_options *o = l->options;
     const mst_spec *dst = &l->dst_spec[0];
@@ -213,7 +213,7 @@ static void matmul_lower(mst_lower *l) {
     const mst_hlo product =
         mst_hlo_dot(l, a.value, b.value, a.batch, b.batch, MST_AXES(a.summed), MST_AXES(b.summed), dst->dtype);
     const mst_axes *const lists[] = {&a.both, &a.own, &b.own};
-    int at[MST_MAX_NDIM], next = 0; /* by dimension of dst: that of the product; -1: none, the length is 1 */
+    int at[MST_MAX_NDIM], next = 0; /* for each dimension of dst: the product's dimension; -1: none, the length is 1 */
     for (int k = 0; k < MST_MAX_NDIM; k++) at[k] = -1;
     for (int list = 0; list < 3; list++)
         for (int k = 0; k < lists[list]->count; k++) at[lists[list]->axis[k]] = next++;
@@ -289,7 +289,7 @@ static const mst_example matmul_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 3, .dim = {3, 4, 3}}},
      .options = &(const mst_matmul_options){.transpose_b = true}},
-    {.name = "batches of which each factor has some", /* of the product, those of b come after the rows of a */
+    {.name = "batches of which each factor has some", /* in the product, batch dimensions of b follow the rows of a */
      .num_src = 2,
      .src = {{.ndim = 5, .dim = {2, 1, 3, 2, 4}}, {.ndim = 5, .dim = {2, 2, 1, 4, 3}}}},
     {.name = "batches of the second factor alone, a swapped",

@@ -36,7 +36,7 @@ MST_SIMD static void subtract(double factor, const double *restrict from, double
     for (int64_t j = 0; j < n; j++) row[j] -= factor * from[j];
 }
 
-/* eight sums, side by side */
+/* Sums in eight interleaved lanes. */
 MST_SIMD static double dot(const double *restrict a, const double *restrict b, int64_t n) {
     enum { LANES = 8 };
     double lane[LANES] = {0}, sum = 0;

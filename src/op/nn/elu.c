@@ -22,7 +22,8 @@ static const mst_field elu_fields[] = {
     MST_FIELD_END,
 };
 
-/* alpha e^src = dst + alpha if src <= 0; alpha > 0, so dst has the sign of src, and src need not be kept */
+/* The derivative for src <= 0 is alpha e^src = dst + alpha. alpha > 0, so dst has the sign of src, and src need not be
+ * kept. */
 static mst_value elu_grad(mst_grad *c, int i) {
     (void)i;
     const double alpha = (double)((const mst_elu_options *)c->options)->alpha;

@@ -1,5 +1,5 @@
-/** gelu: dst = src * P(src), where P(x) = (1 + erf(x / sqrt(2))) / 2 is the normal distribution;
- *  approximate: dst = src * (1 + tanh(sqrt(2 / pi) * (src + 0.044715 * src^3))) / 2
+/** gelu: dst = src * P(src), where P(x) = (1 + erf(x / sqrt(2))) / 2 is the distribution function of the normal
+ *  distribution; approximate: dst = src * (1 + tanh(sqrt(2 / pi) * (src + 0.044715 * src^3))) / 2
  *
  *  src          any shape, f32 or f64
  *  dst          like src; may alias it

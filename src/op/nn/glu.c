@@ -5,7 +5,7 @@
  *  dst   like src, dimension axis half as long
  *
  *  The gated linear unit (Dauphin et al., 2017, "Language Modeling with Gated Convolutional Networks", section 2), as
- *  torch.nn.functional.glu. Made of other ops.
+ *  torch.nn.functional.glu. The function builds it from other ops.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_glu_options {

@@ -10,7 +10,7 @@ MST_API mst_value mst_relu(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* The slope at 0 is 0. dst > 0 where src > 0, so src need not be kept. */
+/* The derivative at 0 is 0. dst > 0 where src > 0, so src need not be kept. */
 static mst_value relu_grad(mst_grad *c, int i) {
     (void)i;
     return mst_relu_grad(c->ddst[0], c->dst[0]);
@@ -20,7 +20,7 @@ static void relu_lower(mst_lower *l) {
     l->dst[0] = mst_hlo_binary(l, "maximum", l->src[0], mst_hlo_number(l, l->src_spec[0].dtype, 0));
 }
 
-/* written so that NaN stays NaN */
+/* the comparison keeps NaN as NaN */
 #define OP relu
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x)
 #include "op/unary/unary_numbers.inc"
@@ -58,7 +58,7 @@ mst_value mst_relu(mst_value src) {
  *  dst       like both; may alias either
  */
 
-/* no gradient flows to the output, which only selects */
+/* No gradient flows to the output, because it only selects elements. */
 static mst_value relu_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_relu_grad(c->ddst[0], c->src[1]) : MST_NONE;
 }

@@ -10,7 +10,7 @@ MST_API mst_value mst_relu6(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* The slope at 0 and at 6 is 0. */
+/* The derivative at 0 and at 6 is 0. */
 static mst_value relu6_grad(mst_grad *c, int i) {
     (void)i;
     return mst_relu6_grad(c->ddst[0], c->dst[0]);
@@ -21,7 +21,7 @@ static void relu6_lower(mst_lower *l) {
     l->dst[0] = mst_hlo_clamp(l, mst_hlo_number(l, dtype, 0), l->src[0], mst_hlo_number(l, dtype, 6));
 }
 
-/* written so that NaN stays NaN */
+/* the comparisons keep NaN as NaN */
 #define OP relu6
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x > 6 ? 6 : x)
 #include "op/unary/unary_numbers.inc"
@@ -59,7 +59,7 @@ mst_value mst_relu6(mst_value src) {
  *  dst       like both; may alias either
  */
 
-/* no gradient flows to the output, which only selects */
+/* No gradient flows to the output, because it only selects elements. */
 static mst_value relu6_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_relu6_grad(c->ddst[0], c->src[1]) : MST_NONE;
 }

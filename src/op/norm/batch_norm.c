@@ -1,5 +1,5 @@
-/** batch_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, with mean and variance of the batch for
- *  each channel, over all other axes
+/** batch_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta. Each channel has a mean and a variance of
+ *  the batch, over all other axes
  *
  *  src       f32 or f64, [n, ..., channels]
  *  gamma     src's dtype, [channels]
@@ -19,7 +19,7 @@ typedef struct mst_batch_norm_options {
     mst_value beta;
     double epsilon;
 } mst_batch_norm_options;
-/** Output 0; the others are mst_value_output(value, 1) and (value, 2). */
+/** Returns output 0; outputs 1 and 2 are mst_value_output(value, 1) and mst_value_output(value, 2). */
 MST_API mst_value mst_batch_norm_with(mst_batch_norm_options options);
 #define mst_batch_norm(...) mst_batch_norm_with(MST_NAMED_3(mst_batch_norm_options, src, gamma, beta, __VA_ARGS__))
 #endif
@@ -63,9 +63,9 @@ static int64_t divisor_near(int64_t rows, int64_t most) {
     return 0;
 }
 
-/* Each part has about the number of elements that is worth a thread. The number of parts is limited, because adding up
- * their sums takes time. If possible, a part lies in one example, or whole examples lie in a part: then code that makes
- * one example after the other can also add up the parts. */
+/* Each part has about so many elements that a thread for it pays. The number of parts is limited, because adding up
+ * their sums takes time. If possible, a part lies within one example, or consists of whole examples. Then code that
+ * computes one example after the other can also add up the parts. */
 mst_batch_rows mst_batch_rows_of(const mst_shape *src) {
     enum { ELEMENTS = 1 << 14, MOST_PARTS = 256 };
     mst_batch_rows b = {.rows = 1, .channels = src->dim[src->ndim - 1]};
@@ -110,7 +110,7 @@ mst_value mst_batch_sum(mst_value value) {
     return mst_reduce_sum(value, mst_batch_axes(&shape));
 }
 
-/* Counted in f64 and rounded once, as the counts of reductions are. */
+/* The count is computed in f64 and rounded once, as in reductions. */
 mst_value mst_batch_count(mst_value src) {
     const mst_spec spec = mst_value_spec(src);
     mst_value count = mst_dim_size(src, 0, MST_F64);
@@ -118,7 +118,7 @@ mst_value mst_batch_count(mst_value src) {
     return spec.dtype == MST_F64 ? count : mst_cast(count, spec.dtype);
 }
 
-/* SUM (or MST_NONE), plus what flows through mean and variance: d mean / d src = 1 / n, and
+/* SUM (or MST_NONE), plus the gradient of src through the outputs mean and variance: d mean / d src = 1 / n, and
  * d variance / d src = 2 (src - mean) / n. */
 static mst_value by_statistics(const mst_grad *c, mst_value sum) {
     const mst_value n = mst_batch_count(c->src[0]);
@@ -149,7 +149,7 @@ static mst_status batch_norm_reference(const mst_kernel_args *a) {
                               mst_batch_limits_for(MST_BATCH_LINEAR));
 }
 
-/* In the order of the reference: the mean first, then the squares of what differs from it. */
+/* In the order of the reference: first the mean, then the mean of the squares of the differences from it. */
 static void batch_norm_lower(mst_lower *l) {
     const mst_batch_norm_options *o = l->options;
     const mst_spec *src = &l->src_spec[0];

@@ -1,4 +1,5 @@
-/** What batch_norm and its gradient share. Both see their source as rows of channels; channels are the last axis. */
+/** Code that batch_norm, its gradient and the ops fused from them share. Their source is a matrix [rows, channels]:
+ *  channels are the last axis, and all other axes together make the rows. */
 #ifndef MUSTER_OP_BATCH_NORM_H
 #define MUSTER_OP_BATCH_NORM_H
 
@@ -10,42 +11,43 @@
 
 extern const mst_field mst_batch_norm_fields[];
 
-/** Checks source 0, floats of two dimensions or more, and sources FIRST to LAST, which must have its dtype and one
- *  element for each channel. */
+/** Checks source 0, which must have floats and two dimensions or more. Sources FIRST to LAST must have its dtype and
+ *  one element for each channel. */
 MST_CHECKED mst_status mst_batch_norm_infer(mst_infer *c, int first, int last);
 
-/** Rows are cut into parts of a length that depends on the shape alone. */
+/** The rows, cut into parts. Each part has `rows_of_part` rows, the last may have fewer; the cut depends only on the
+ *  shape. */
 typedef struct mst_batch_rows {
     int64_t rows, channels, rows_of_part, parts;
 } mst_batch_rows;
 mst_batch_rows mst_batch_rows_of(const mst_shape *src);
-/** How many rows part PART has. */
+/** The number of rows in part PART. */
 static inline int64_t mst_batch_rows_in(const mst_batch_rows *b, int64_t part) {
     const int64_t left = b->rows - part * b->rows_of_part;
     return left < b->rows_of_part ? left : b->rows_of_part;
 }
-/** Rows are cut into SHARES shares of ROWS rows; the last may have fewer. The number of parts in each share; 0: some
- *  parts do not lie in one share. */
+/** The number of parts in each share, if the rows are also cut into SHARES shares of ROWS rows (the last may have
+ *  fewer). 0: some parts lie in more than one share. */
 static inline int64_t mst_batch_parts_of_share(const mst_batch_rows *b, int64_t shares, int64_t rows) {
     if (shares == 1) return b->parts;
     return rows % b->rows_of_part == 0 ? rows / b->rows_of_part : 0;
 }
-/** How many parts lie in the first ROWS rows. */
+/** The number of whole parts in the first ROWS rows. */
 static inline int64_t mst_batch_parts_before(const mst_batch_rows *b, int64_t rows) {
     return rows == b->rows ? b->parts : rows / b->rows_of_part;
 }
-/** One past the last of COUNT parts from BEGIN on. */
+/** The end of COUNT parts from BEGIN on: one past the last, at most the number of all parts. */
 static inline int64_t mst_batch_parts_end(const mst_batch_rows *b, int64_t begin, int64_t count) {
     return begin + count < b->parts ? begin + count : b->parts;
 }
-/** The factor by which a channel is multiplied. */
+/** The factor by which a channel is multiplied: the term MST_BATCH_SCALE. */
 static inline double mst_batch_scale(double gamma, double variance, double epsilon) {
     return gamma / sqrt(variance + epsilon);
 }
 /** Bytes of workspace: two sums for each part and channel, and four numbers for each channel. */
 size_t mst_batch_norm_workspace(const mst_infer *c, int num_threads);
 
-/** The limits to which an activation clips outputs. */
+/** The range to which an activation clips its output. */
 typedef struct mst_batch_limits {
     double low, high;
 } mst_batch_limits;
@@ -54,11 +56,12 @@ enum { MST_BATCH_WHAT = 3 };
 /** The kernel of batch_norm. Clips the output to LIMITS, then adds source MST_BATCH_WHAT, if there is one. */
 MST_CHECKED mst_status mst_batch_norm_run(const mst_kernel_args *a, double epsilon, mst_batch_limits limits);
 
-/** Activations of fused_batch_norm and its gradient, which the plan makes of batch_norm and what follows it. */
+/** Activations of fused_batch_norm and its gradient. The plan makes these ops out of batch_norm and the activation
+ *  after it. */
 typedef enum mst_batch_activation { MST_BATCH_RELU, MST_BATCH_RELU6, MST_BATCH_LINEAR } mst_batch_activation;
 extern const char *const mst_batch_activations[];
 mst_batch_limits mst_batch_limits_for(int activation);
-/** Fills LIMITS in and returns it; NULL if the activation does not clip. */
+/** Fills LIMITS in and returns it; returns NULL if the activation does not clip. */
 const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits);
 /** The kernel of the gradient. With six sources, source 2 is beta, which activations need. */
 MST_CHECKED mst_status mst_batch_norm_grad_run(const mst_kernel_args *a, double epsilon, int activation);
@@ -69,8 +72,10 @@ typedef struct mst_fused_batch_norm_options {
 } mst_fused_batch_norm_options;
 extern const mst_field mst_fused_batch_norm_fields[];
 
-/** Terms of a batch norm. An output is made of [MST_BATCH_TERMS, channels]: mean, scale and beta. A gradient is made of
- *  [MST_BATCH_GRAD_TERMS, channels]: these, and shift and slope in scale (gradient - shift - slope (src - mean)). */
+/** Terms of a batch norm: the numbers for each channel from which an output or a gradient is computed.
+ *
+ *      output    [MST_BATCH_TERMS, channels]: mean, scale, beta      scale (src - mean) + beta
+ *      gradient  [MST_BATCH_GRAD_TERMS, channels]: also shift, slope scale (gradient - shift - slope (src - mean)) */
 enum {
     MST_BATCH_MEAN,
     MST_BATCH_SCALE,
@@ -80,28 +85,28 @@ enum {
     MST_BATCH_SLOPE,
     MST_BATCH_GRAD_TERMS
 };
-/** Makes ROWS rows of the output of batch_norm, with the same bits as the op. In functions _bf16 the sources are bf16,
- *  and all else is f32. */
+/** Computes ROWS rows of the output of batch_norm, with the same bits as the op. In functions whose names end in _bf16
+ *  the sources are bf16, and all else is f32. */
 void mst_batch_normalize_f32(const float *terms, mst_batch_limits limits, const float *src, int64_t rows,
                              int64_t channels, float *dst);
 void mst_batch_normalize_bf16(const float *terms, mst_batch_limits limits, const uint16_t *src, int64_t rows,
                               int64_t channels, float *dst);
 void mst_batch_normalize_f64(const double *terms, mst_batch_limits limits, const double *src, int64_t rows,
                              int64_t channels, double *dst);
-/** Makes ROWS rows of output 0 of batch_norm_grad or fused_batch_norm_grad. LIMITS are of mst_batch_grad_limits. */
+/** Computes ROWS rows of output 0 of batch_norm_grad or fused_batch_norm_grad. LIMITS: see mst_batch_grad_limits. */
 void mst_batch_differentiate_f32(const float *terms, const mst_batch_limits *limits, const float *src,
                                  const float *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_bf16(const float *terms, const mst_batch_limits *limits, const uint16_t *src,
                                   const uint16_t *gradient, int64_t rows, int64_t channels, float *dst);
 void mst_batch_differentiate_f64(const double *terms, const mst_batch_limits *limits, const double *src,
                                  const double *gradient, int64_t rows, int64_t channels, double *dst);
-/** What makes the outputs of batch_norm_statistics, for code that has a part of the source in the cache. Arrays have
- *  the dtype of the functions. */
+/** Sources and outputs of batch_norm_statistics, for code that computes it while a part of the source is in the cache.
+ *  Arrays have the dtype in the name of the function that gets them. */
 typedef struct mst_batch_statistics {
     mst_batch_rows rows;
     const void *src, *gamma, *beta;
     double epsilon;
-    void *sums;                    /**< [parts][2][channels] */
+    void *sums;                    /**< workspace [parts][2][channels]: means, and sums of squares, of each part */
     void *terms, *mean, *variance; /**< outputs */
 } mst_batch_statistics;
 /** mst_batch_measure_part measures part PART, whose rows of the source are ROWS; mst_batch_measure measures parts BEGIN
@@ -113,18 +118,18 @@ void mst_batch_measure_f32(const mst_batch_statistics *statistics, int64_t begin
 void mst_batch_measure_f64(const mst_batch_statistics *statistics, int64_t begin, int64_t end);
 void mst_batch_conclude_f32(const mst_batch_statistics *statistics);
 void mst_batch_conclude_f64(const mst_batch_statistics *statistics);
-/** What makes the sums of batch_norm_grad_sums, for code that has a part of the gradient in the cache. Arrays have the
- *  dtype of the functions. */
+/** Sources and outputs of batch_norm_grad_sums, for code that computes it while a part of the gradient is in the cache.
+ *  Arrays have the dtype in the name of the function that gets them. */
 typedef struct mst_batch_sums {
     mst_batch_rows rows;
     const void *src, *gradient;
     const void *src_terms, *variance; /**< outputs 0 and 2 of batch_norm_statistics */
     double epsilon;
     int activation;
-    void *sums;                   /**< [parts][2][channels] */
+    void *sums;                   /**< workspace [parts][2][channels] */
     void *terms, *dgamma, *dbeta; /**< outputs */
 } mst_batch_sums;
-/** How many elements the sums of a batch norm have, or those of its gradient. */
+/** The number of elements of `sums`, of mst_batch_statistics or mst_batch_sums. */
 static inline int64_t mst_batch_sums_count(const mst_batch_rows *rows) {
     return rows->parts * 2 * rows->channels;
 }
@@ -146,10 +151,11 @@ MST_CHECKED mst_status mst_batch_grad_sums_run(const mst_kernel_args *a, double 
 mst_axes mst_batch_axes(const mst_shape *src);
 /** The number of rows of SRC, at least 1, as a scalar of its dtype in StableHLO. */
 mst_hlo mst_batch_rows_number(mst_lower *l, const mst_spec *src);
-/** Nodes: the sum over all axes but the last; the number of rows of SRC, in its dtype. */
+/** These add nodes to the graph: the sum of VALUE over all axes but the last, and the number of rows of SRC in its
+ *  dtype. */
 mst_value mst_batch_sum(mst_value value);
 mst_value mst_batch_count(mst_value src);
-/** Output 0 of the gradient of batch_norm; outputs 1 and 2 are the gradients of gamma and beta. */
+/** Adds the node batch_norm_grad, and returns its output 0; outputs 1 and 2 are the gradients of gamma and beta. */
 mst_value mst_batch_norm_gradient(const mst_batch_norm_options *options, mst_value src, mst_value gamma, mst_value mean,
                                   mst_value variance, mst_value gradient);
 

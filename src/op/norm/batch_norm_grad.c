@@ -50,7 +50,7 @@ static terms terms_of(const mst_grad *c) {
     terms t = {.gamma = c->src[1], .g = c->src[4]};
     t.u = mst_sub(c->src[0], c->src[2]);
     t.s = mst_rsqrt(mst_add(c->src[3], mst_scalar(c->graph, mst_value_spec(c->src[3]).dtype, epsilon)));
-    t.n = mst_batch_count(c->src[0]); /* at least 1: without rows, means are then 0, as sums are */
+    t.n = mst_batch_count(c->src[0]); /* replaced by 1 if there are no rows: then the means are 0, as the sums are */
     t.n = mst_maximum(t.n, mst_scalar(c->graph, mst_value_spec(t.n).dtype, 1));
     t.p = or_zeros(c->ddst[0], c->src[0]);
     t.p_1 = or_zeros(c->ddst[1], t.gamma);

@@ -1,4 +1,4 @@
-/* The kernel of batch_norm_grad, and the parts of it that other kernels use (op/norm/batch_norm.h). */
+/* The kernel of batch_norm_grad, and those of its functions that other kernels use (op/norm/batch_norm.h). */
 #include <math.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "op/norm/channel_blocks.h"
 #include "op/op.h"
 
-/* S is the type of the source and the gradient, T that of all else; MST_LOAD makes a T of an S. MST_DROP makes 0 of a
- * T where the activation has clipped the output (op/norm/channel_blocks.h). */
+/* S is the type of the source and the gradient, T the type of all else. MST_LOAD converts S to T. MST_DROP replaces a T
+ * by 0 where the activation has clipped the output (op/norm/channel_blocks.h). */
 #define S T
 #define MST_LOAD(x) (x)
 #define MST_DROP MST_NAME(mst_drop)
@@ -20,7 +20,8 @@
 #undef MST_LOAD
 #undef MST_DROP
 
-/* Only for kernels that read arrays kept in bf16 (op/norm/kept.c): the sources of the ops below are f32 or f64. */
+/* The bf16 loops are only for kernels that read arrays kept in bf16 (op/norm/kept.c). The sources of the ops below are
+ * f32 or f64. */
 #define T float
 #define S uint16_t
 #define MST_LOAD(x) mst_bf16_value(x)
@@ -36,7 +37,6 @@
 #define MST_TEMPLATE "op/norm/batch_norm_grad_loops.inc"
 #include "base/floats.inc"
 
-/* NULL: nothing is clipped, so no gradient is dropped. */
 const mst_batch_limits *mst_batch_grad_limits(int activation, mst_batch_limits *limits) {
     *limits = mst_batch_limits_for(activation);
     return activation == MST_BATCH_LINEAR ? NULL : limits;

@@ -1,11 +1,12 @@
-/** batch_norm_grad_sums: fused_batch_norm_grad without the gradient of src; it gives the terms of that gradient
+/** batch_norm_grad_sums: fused_batch_norm_grad without dsrc; instead it computes the terms of dsrc
+ *  (MST_BATCH_GRAD_TERMS in op/norm/batch_norm.h)
  *
  *  src, gamma, beta, mean, variance, gradient, epsilon, activation   as fused_batch_norm_grad's
  *  terms          output 0, [5, channels]: mean, gamma / sqrt(variance + epsilon), beta; then shift = dbeta / n and
  *                 slope = dgamma s / n, with n rows and s = 1 / sqrt(variance + epsilon)
  *  dgamma, dbeta  outputs 1 and 2, as batch_norm_grad's
  *
- *  The plan makes it if only the gradients of a convolution read the gradient of src. It has no gradient.
+ *  The plan makes this op if only the gradients of a convolution read dsrc. It has no gradient.
  */
 #include "op/list.h"
 #include "op/norm/batch_norm.h"

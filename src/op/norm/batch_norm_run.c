@@ -1,4 +1,4 @@
-/* The kernel of batch_norm, and the parts of it that other kernels use (op/norm/batch_norm.h). */
+/* The kernel of batch_norm, and those of its functions that other kernels use (op/norm/batch_norm.h). */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static mst_batch_statistics statistics_of(const mst_kernel_args *a, double epsil
                                   .variance = a->dst[2].data};
 }
 
-/* S is the type of the source, T that of all else; MST_LOAD makes a T of an S. */
+/* S is the type of the source, T the type of all else. MST_LOAD converts S to T. */
 #define S T
 #define MST_LOAD(x) (x)
 #define MST_TEMPLATE "op/norm/batch_norm_rows.inc"

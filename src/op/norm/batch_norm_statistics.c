@@ -1,11 +1,12 @@
-/** batch_norm_statistics: batch_norm without its output; it gives the terms of that output
+/** batch_norm_statistics: batch_norm without dst; instead it computes the terms of dst (MST_BATCH_TERMS in
+ *  op/norm/batch_norm.h)
  *
  *  src, gamma, beta  as batch_norm's
  *  epsilon           as batch_norm's
  *  terms             output 0, [3, channels]: mean, gamma / sqrt(variance + epsilon), beta
  *  mean, variance    outputs 1 and 2, as batch_norm's
  *
- *  The plan makes it if only convolutions read the output of a batch norm. It has no gradient.
+ *  The plan makes this op if only convolutions read the output of a batch norm. It has no gradient.
  */
 #include "op/list.h"
 #include "op/norm/batch_norm.h"

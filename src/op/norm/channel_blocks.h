@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/** X, or 0 if DROP is 1. For `drop ? 0 : x[i]`, compilers make a masked load of x[i], which has to wait for the
- *  comparison and for the load before it. */
+/** X, or 0 if DROP is 1, computed on the bits. For `drop ? 0 : x[i]` compilers emit a masked load of x[i], which must
+ *  wait for the comparison and for the load before it. */
 static inline float mst_drop_f32(float x, int drop) {
     int32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -24,18 +24,17 @@ static inline double mst_drop_f64(double x, int drop) {
     return x;
 }
 
-/** Prefetches the bytes 4 KB after those of ROW. The processor's own prefetching ends with a page. If rows come from
- *  memory and two arrays are read at once, it leaves half of the memory bandwidth unused. The address may be
- *  invalid. */
+/** Prefetches BYTES bytes that lie 4 KB after ROW; the address may be invalid. The processor's own prefetching stops at
+ *  the end of a page. With two arrays read from memory at once, it alone uses only half of the memory bandwidth. */
 static inline void mst_ask_ahead(const void *row, size_t bytes) {
     enum { AHEAD = 4096, LINE = 64 };
     for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch((const char *)row + AHEAD + i);
 }
 
 enum { MST_LANES = 32 };
-/** Evaluates CALL for blocks of N channels, one after the other: for LANES channels from channel FIRST on. LANES is a
- *  constant except for the last few channels. So a loop over rows, a MST_BLOCK_LOOP, keeps the data of its channels in
- *  registers. */
+/** Divides N channels into blocks, and evaluates CALL once for each block: LANES channels from channel FIRST on. LANES
+ *  is a compile-time constant except for the last few channels. So CALL, a loop over rows that is a MST_BLOCK_LOOP,
+ *  keeps the sums of its channels in registers. */
 #define MST_IN_BLOCKS(n, first, lanes, call)                                               \
     do {                                                                                   \
         const int64_t mst_end = (n);                                                       \

@@ -1,4 +1,4 @@
-/** fused_batch_norm_grad: batch_norm_grad of a gradient that flows through an activation first
+/** fused_batch_norm_grad: the gradients of fused_batch_norm with respect to its sources
  *
  *  src, gamma, beta      as batch_norm's
  *  mean, variance        outputs 1 and 2 of batch_norm

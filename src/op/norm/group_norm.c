@@ -1,5 +1,5 @@
-/** group_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, with mean and variance for each example
- *  and group of channels, over all other axes
+/** group_norm: dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta. Each example and group of channels has a
+ *  mean and a variance, over all other axes and the channels of the group
  *
  *  src       f32 or f64, [n, ..., channels]
  *  gamma     src's dtype, [channels]
@@ -8,7 +8,7 @@
  *  epsilon   default 0.001, as in Keras
  *  dst       output 0, like src
  *  mean      output 1, [n, groups]
- *  variance  output 2, [n, groups]: the mean of (src - mean)^2 over the elements
+ *  variance  output 2, [n, groups]: the mean of (src - mean)^2
  *
  *  The gradient flows through mean and variance. https://arxiv.org/abs/1803.08494
  */
@@ -21,7 +21,7 @@ typedef struct mst_group_norm_options {
     int32_t groups;
     double epsilon;
 } mst_group_norm_options;
-/** Output 0; the others are mst_value_output(value, 1) and (value, 2). */
+/** Returns output 0; outputs 1 and 2 are mst_value_output(value, 1) and mst_value_output(value, 2). */
 MST_API mst_value mst_group_norm_with(mst_group_norm_options options);
 #define mst_group_norm(...) mst_group_norm_with(MST_NAMED_3(mst_group_norm_options, src, gamma, beta, __VA_ARGS__))
 #endif

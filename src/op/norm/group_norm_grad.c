@@ -5,10 +5,10 @@
  *  mean      output 1 of group_norm
  *  variance  output 2 of group_norm
  *  gradient  of output 0 of group_norm
- *  dsrc      output 0, like src: with u = src - mean, s = 1 / sqrt(variance + epsilon), h = gamma gradient and M the
- *            mean over a group, s (h - M(h) - s^2 u M(h u))
+ *  dsrc      output 0, like src: s (h - M(h) - s^2 u M(h u)), with u = src - mean, s = 1 / sqrt(variance + epsilon),
+ *            h = gamma gradient, and M the mean over a group
  *  dgamma    output 1, [channels]: the sum of gradient u s over all axes but the last
- *  dbeta     output 2, [channels]: the sum of gradient over them
+ *  dbeta     output 2, [channels]: the sum of gradient over the same axes
  */
 #include "op/norm/group_norm.h"
 #include "op/op.h"

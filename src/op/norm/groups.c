@@ -10,11 +10,11 @@
 /* ---- kernels ---- */
 
 enum {
-    LANES = 16,            /* sums that are made side by side */
-    ADDED_AT_ONCE = 1024,  /* elements that a lane, or a channel, adds up before the sum goes to a double */
-    WORTH_A_PART = 8192,   /* elements that are worth a part of their own in the gradient */
-    MOST_PARTS = 64,       /* a limit, so that adding up their sums costs little */
-    VECTORS_OF_THREAD = 6, /* arrays of [channels] for each thread */
+    LANES = 16,            /* sums that are computed side by side */
+    ADDED_AT_ONCE = 1024,  /* elements that a lane, or a channel, adds up before its sum is added to a double */
+    WORTH_A_PART = 8192,   /* least number of elements of a part in the gradient */
+    MOST_PARTS = 64,       /* most parts; adding up their sums must cost little */
+    VECTORS_OF_THREAD = 6, /* workspace of each thread: arrays [channels] */
 };
 
 /* The outer items are cut into parts, each with its own sums for gamma and beta. The number of parts depends only on
@@ -52,7 +52,7 @@ size_t mst_norm_groups_grad_workspace(const mst_norm_groups *view, mst_dtype dty
 
 /* ---- nodes ---- */
 
-/* The axes of a value when the gradient is built as nodes; the lengths of the axes may be unknown.
+/* The axes of a value in the graph of the gradient. The lengths of the axes may be unknown there.
  *
  *     layer_norm   the value keeps its shape; a group is its last axes
  *     group_norm   the value is reshaped to four dimensions (op/norm/group_view.h); a group is axes 1 and 3 */
@@ -75,8 +75,8 @@ static form form_of(const mst_grad *c, int32_t groups) {
     return f;
 }
 
-/* For group_norm: VALUE as [outer, rows, groups, inner]; a statistic, [outer, groups], and a weight, [channels], in a
- * shape that broadcasts to it. */
+/* For group_norm, these three reshape a value to [outer, rows, groups, inner]; a statistic [outer, groups] to
+ * [outer, 1, groups, 1]; and a weight [channels] to [groups, inner]. For layer_norm they change nothing. */
 static mst_value viewed(const form *f, mst_value value) {
     return f->groups ? mst_group_view(value, f->groups) : value;
 }
@@ -105,7 +105,7 @@ static mst_value zeros_if_none(mst_value value, mst_value like) {
     return mst_value_is_none(value) ? mst_zeros_like(like) : value;
 }
 
-/* The number of elements of a group of the node X. Counted in f64 and rounded once, as in reductions. */
+/* The number of elements in a group of X, a node. It is computed in f64 and rounded once, as in reductions. */
 static mst_value group_count(const form *f, mst_value x) {
     mst_value count = mst_dim_size(x, f->within.axis[0], MST_F64);
     for (int i = 1; i < f->within.count; i++) count = mst_mul(count, mst_dim_size(x, f->within.axis[i], MST_F64));

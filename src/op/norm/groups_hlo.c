@@ -1,5 +1,5 @@
-/* layer_norm, group_norm and their gradients as StableHLO (op/norm/groups.h). Values are seen as [outer, rows, groups,
- * inner]; statistics are [outer, 1, groups, 1], weights [groups, inner] are [1, 1, groups, inner]. */
+/* layer_norm, group_norm and their gradients as StableHLO (op/norm/groups.h). Values are reshaped to [outer, rows,
+ * groups, inner], statistics to [outer, 1, groups, 1], and weights [groups, inner] to [1, 1, groups, inner]. */
 #include "muster/hlo.h"
 #include "op/norm/groups.h"
 
@@ -44,7 +44,7 @@ void mst_norm_groups_lower(mst_lower *l, const mst_norm_groups *v, double epsilo
     l->dst[2] = mst_hlo_reshape(l, variance, l->dst_spec[2].shape);
 }
 
-/* With u = src - mean, h = gamma gradient and M the mean over a group: s (h - M(h) - s^2 u M(h u)). */
+/* dsrc = s (h - M(h) - s^2 u M(h u)), with u = src - mean, h = gamma gradient and M the mean over a group. */
 void mst_norm_groups_grad_lower(mst_lower *l, const mst_norm_groups *v, double epsilon) {
     const mst_hlo g = viewed(l, l->src[4], v), h = mst_hlo_binary(l, "multiply", g, viewed_weight(l, l->src[1], v));
     const mst_hlo u = mst_hlo_binary(l, "subtract", viewed(l, l->src[0], v), viewed_statistic(l, l->src[2], v));

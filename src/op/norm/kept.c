@@ -4,7 +4,7 @@
 #include "base/simd.h"
 #include "tensor/buffer.h"
 
-enum { TOGETHER = 2048 }; /* elements that are f32 at a time: they stay in the first-level cache */
+enum { TOGETHER = 2048 }; /* elements that are converted to f32 at a time: they stay in the first-level cache */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -48,7 +48,8 @@ MST_SIMD static void widen(const uint16_t *restrict src, float *restrict dst, in
     for (int64_t i = 0; i < count; i++) dst[i] = mst_bf16_value(src[i]);
 }
 
-/* COUNT elements of ARRAY from FIRST on, as f32: in the array itself if they are f32, else in TO. */
+/* Returns COUNT elements of ARRAY from FIRST on as f32: a pointer into the array if it is f32; else they are converted
+ * to TO. */
 static const float *widened(mst_kept_array array, int64_t first, int64_t count, float *to) {
     const mst_kept_array from = mst_kept_array_from(array, first);
     if (!from.bf16) return from.data;
@@ -66,7 +67,7 @@ static size_t block_bytes(int64_t channels) {
     return mst_align((size_t)elements_together(channels) * sizeof(float));
 }
 
-enum { MADE, SRC, GRADIENT, BLOCKS }; /* blocks of f32: for the result, and for the two arrays that are read */
+enum { MADE, SRC, GRADIENT, BLOCKS }; /* blocks of f32: one for the result, two for the arrays that are read */
 
 size_t mst_kept_blocks_bytes(int64_t channels) {
     return BLOCKS * block_bytes(channels);
@@ -137,7 +138,8 @@ void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t
             mst_batch_measure_part_f32(statistics, part, (const float *)statistics->src + part * step);
 }
 
-/* If both arrays are bf16, neither is widened; so PARTS has room for one. */
+/* If both arrays are bf16, neither is converted to f32. If one is, only this one is converted, so PARTS has room for
+ * one. */
 void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
                      float *parts) {
     const int64_t step = sums->rows.rows_of_part * sums->rows.channels;

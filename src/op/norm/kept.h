@@ -1,5 +1,6 @@
 /** Batch norms whose source or gradient is kept in memory in bf16, or whose output is read as bf16. A few rows at a
- *  time are f32, while they are in the first-level cache. If all is f32, these are the functions of batch_norm.h. */
+ *  time are converted to or from f32, while they are in the first-level cache. If all arrays are f32, these functions
+ *  do the same as the functions of batch_norm.h. */
 #ifndef MUSTER_OP_NORM_KEPT_H
 #define MUSTER_OP_NORM_KEPT_H
 
@@ -25,7 +26,7 @@ static inline mst_kept_array mst_kept_array_from(mst_kept_array array, int64_t f
  *  has an instruction for it, numbers below 2^-126 become 0. */
 void mst_round_to_bf16(const float *src, uint16_t *dst, int64_t count);
 
-/** Bytes of BLOCKS, scratch memory of the next two functions: arrays of bf16 are f32 in it, a few rows at a time. */
+/** Bytes of BLOCKS, scratch memory of the next two functions. It has a few rows at a time of bf16 arrays, as f32. */
 size_t mst_kept_blocks_bytes(int64_t channels);
 /** Applies mst_batch_normalize_f32 to COUNT elements of SRC; the result goes to DST. If DST is f32, BLOCKS is not used,
  *  and may be NULL. */
@@ -36,11 +37,11 @@ void mst_kept_differentiate(const float *terms, const mst_batch_limits *limits, 
                             mst_kept_array gradient, int64_t count, int64_t channels, mst_kept_array dst,
                             float *blocks);
 
-/** mst_batch_measure_f32; the source is bf16 if BF16. */
+/** As mst_batch_measure_f32; the source is bf16 if BF16 is set. */
 void mst_kept_measure(const mst_batch_statistics *statistics, bool bf16, int64_t begin, int64_t end);
 /** Bytes of PARTS, the scratch memory of the next function. */
 size_t mst_kept_parts_bytes(const mst_batch_rows *rows, bool src_bf16, bool gradient_bf16);
-/** mst_batch_add_up_f32 for a source and a gradient that may be bf16. */
+/** As mst_batch_add_up_f32, for a source and a gradient that may be bf16. */
 void mst_kept_add_up(const mst_batch_sums *sums, bool src_bf16, bool gradient_bf16, int64_t begin, int64_t end,
                      float *parts);
 

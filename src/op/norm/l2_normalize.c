@@ -5,7 +5,7 @@
  *  epsilon  default 1e-12, as in tf.math.l2_normalize
  *  dst      like src; 0 if all elements along axes are 0
  *
- *  Made of other ops.
+ *  The function builds it from other ops.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_l2_normalize_options {

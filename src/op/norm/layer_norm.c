@@ -5,8 +5,8 @@
  *  beta      like gamma
  *  epsilon   default 0.001, as in Keras
  *  dst       output 0, like src
- *  mean      output 1, [..., 1]: 1 for each of the axes
- *  variance  output 2, like mean: the mean of (src - mean)^2 over the elements
+ *  mean      output 1, like src, but 1 along each of the axes
+ *  variance  output 2, like mean: the mean of (src - mean)^2
  *
  *  The gradient flows through mean and variance. https://arxiv.org/abs/1607.06450
  */
@@ -18,7 +18,7 @@ typedef struct mst_layer_norm_options {
     mst_value beta;
     double epsilon;
 } mst_layer_norm_options;
-/** Output 0; the others are mst_value_output(value, 1) and (value, 2). */
+/** Returns output 0; outputs 1 and 2 are mst_value_output(value, 1) and mst_value_output(value, 2). */
 MST_API mst_value mst_layer_norm_with(mst_layer_norm_options options);
 #define mst_layer_norm(...) mst_layer_norm_with(MST_NAMED_3(mst_layer_norm_options, src, gamma, beta, __VA_ARGS__))
 #endif

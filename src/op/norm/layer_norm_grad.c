@@ -5,10 +5,10 @@
  *  mean      output 1 of layer_norm
  *  variance  output 2 of layer_norm
  *  gradient  of output 0 of layer_norm
- *  dsrc      output 0, like src: with u = src - mean, s = 1 / sqrt(variance + epsilon), h = gamma gradient and M the
- *            mean over the last axes, s (h - M(h) - s^2 u M(h u))
+ *  dsrc      output 0, like src: s (h - M(h) - s^2 u M(h u)), with u = src - mean, s = 1 / sqrt(variance + epsilon),
+ *            h = gamma gradient, and M the mean over the last axes
  *  dgamma    output 1, like gamma: the sum of gradient u s over the other axes
- *  dbeta     output 2, like gamma: the sum of gradient over them
+ *  dbeta     output 2, like gamma: the sum of gradient over the same axes
  */
 #include "op/norm/layer_norm.h"
 #include "op/op.h"

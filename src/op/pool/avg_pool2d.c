@@ -26,7 +26,7 @@ static mst_status avg_pool2d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_avg_pool_f32, mst_avg_pool_f64});
 }
 
-/* what the examples give */
+/* the expected results of the examples */
 #define OVERLAPPING 4.5, 4, 4.5, 7
 #define SAME 4.5, 4, 4.5, 4.5, 7, 7.5, 4.5, 8.5, 9
 #define STRIDES_ARE_SIZE 4.5, 4.5, 4.5, 9

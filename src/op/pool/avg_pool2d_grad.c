@@ -20,7 +20,7 @@ static mst_status avg_pool2d_grad_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_avg_pool_grad_f32, mst_avg_pool_grad_f64});
 }
 
-/* what the examples give */
+/* the expected results of the examples */
 #define OVERLAPPING 0.75, 2, 1.25, 2.5, 6, 3.5, 1.75, 4, 2.25
 #define NO_WINDOW 2, 2, 0
 #define THREE_AXES 2, 5, 3

@@ -25,7 +25,7 @@ static mst_status avg_pool3d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_avg_pool_f32, mst_avg_pool_f64});
 }
 
-/* what the examples give */
+/* the expected results of the examples */
 #define ONE_WINDOW 4.5
 #define OVER_SLICES 3, 4, 5, 6
 #define PADDED 2.5, 1, 2.5, 6.5

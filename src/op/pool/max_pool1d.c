@@ -8,7 +8,7 @@
  *  before   the elements of padding before src
  *  dst      src's dtype, [n, outputs, channels]
  *
- *  Made of max_pool2d, on one row.
+ *  The op builds a max_pool2d on pictures of one row.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_max_pool1d_with(mst_pool1d_options options);

@@ -28,7 +28,7 @@ static mst_status max_pool2d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_max_pool_f32, mst_max_pool_f64});
 }
 
-/* what the examples give */
+/* the expected results of the examples */
 #define OVERLAPPING 7, 6, 8, 9
 #define SAME 7, 6, 6, 8, 9, 9, 8, 9, 9
 #define STRIDES_ARE_SIZE 7, 6, 8, 9

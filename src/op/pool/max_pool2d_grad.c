@@ -2,7 +2,7 @@
  *
  *  src       as max_pool2d's or max_pool3d's
  *  gradient  of the output of the pooling
- *  dst       like src: for each element the sum of the gradients of the windows whose largest element it is. If a
+ *  dst       like src: each element gets the sum of the gradients of those windows in which it is the largest. If a
  *            window has several largest elements, its gradient goes to the first
  *
  *  Options are those of max_pool2d and max_pool3d.
@@ -13,7 +13,7 @@
 #include "op/op.h"
 #include "op/pool/pool.h"
 
-/* No gradient flows to src, which only selects elements. */
+/* No gradient flows to src, because src only selects elements. */
 static mst_value max_pool2d_grad_grad(mst_grad *c, int i) {
     return i == 0 ? MST_NONE : mst_pool_with_gradient(&mst_op_max_pool2d_grad_grad, c->options, c->src[0], c->ddst[0]);
 }
@@ -26,7 +26,7 @@ static mst_status max_pool2d_grad_reference(const mst_kernel_args *a) {
     (const double[]) {                                                                                         \
         1, 2, 2, -INFINITY, -INFINITY, 2, 2, 1, -INFINITY, -INFINITY, 0, NAN, 2, -INFINITY, 3, 2, NAN, 3, 3, 3 \
     }
-/* what the examples that both gradients have give */
+/* the expected results of the examples in pool_grad_examples.inc */
 #define OVERLAPPING 3, 0, 0, 0, 0, 5, 0, 7, 9
 #define NO_WINDOW 4, 0, 0
 #define THREE_AXES 0, 10, 0

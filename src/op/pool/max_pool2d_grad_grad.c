@@ -1,4 +1,5 @@
-/** max_pool2d_grad_grad: for each window, the gradient where src is largest; it is the gradient of max_pool2d_grad
+/** max_pool2d_grad_grad: the gradient of max_pool2d_grad: for each window, the element of gradient at the place where
+ *  src is largest
  *
  *  src       as max_pool2d's or max_pool3d's
  *  gradient  like src

@@ -27,7 +27,7 @@ static mst_status max_pool3d_reference(const mst_kernel_args *a) {
     return mst_pool_run(a, (const mst_pool_function[]){mst_max_pool_f32, mst_max_pool_f64});
 }
 
-/* what the examples give */
+/* the expected results of the examples */
 #define ONE_WINDOW 8
 #define OVER_SLICES 5, 6, 7, 8
 #define PADDED 4, 2, 4, 8

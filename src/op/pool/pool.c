@@ -128,7 +128,7 @@ static mst_status run_examples(void *context, int64_t begin, int64_t end, int th
 }
 
 mst_status mst_pool_run(const mst_kernel_args *a, const mst_pool_function functions[2]) {
-    /* the array with the shape of the output; if the gradient is like the source, that is dst */
+    /* The array with the shape of the pooling's output: the gradient, or dst if the gradient is like the source. */
     const mst_array *out =
         a->num_src > 1 && !mst_shape_equal(a->src[1].shape, a->src[0].shape) ? &a->src[1] : &a->dst[0];
     run r = {.pool = mst_pool_make(a->options, &a->src[0].shape, &out->shape),

@@ -1,11 +1,11 @@
 /* Pooling and its gradients as StableHLO, one axis after the other.
  *
- * The first of the largest elements of a window, counted through its slices, rows and columns, is found like this: the
- * first slice that has the largest element of the window; the first row of that slice that has it; the first element of
- * that row. So a gradient goes back along the depth, then along the rows, then along the columns, each time to the
- * first element of a window of one axis.
+ * If a window has several largest elements, the first one is found in three steps: the first slice that has a largest
+ * element; the first row of that slice that has one; the first such element of that row. So a gradient goes back along
+ * the depth, then along the rows, then along the columns. Each time it goes to the first largest element of a window
+ * along one axis.
  *
- * StableHLO's select_and_scatter is not used: devices add its terms in any order, and its order of NaN is another. */
+ * StableHLO's select_and_scatter is not used: devices add its terms in any order, and it treats NaN differently. */
 #include <math.h>
 
 #include "muster/hlo.h"
@@ -27,7 +27,7 @@ static windows axes_of(const mst_pool2d_options *o, const mst_shape *src, const 
     return w;
 }
 
-/* Whether each window along an axis is one element, and each element a window. */
+/* Whether each window along an axis is one element, and each element is a window. */
 static bool is_all_ones(const mst_window *w) {
     return w->size == 1 && w->stride == 1 && w->before == 0 && w->out == w->in;
 }
@@ -47,7 +47,7 @@ static mst_hlo reduce(mst_lower *l, const char *operation, mst_hlo x, double ini
     return mst_hlo_reduce_window(l, operation, x, initial, &window);
 }
 
-/* ---- the largest ---- */
+/* ---- maxima ---- */
 
 void mst_max_pool_lower(mst_lower *l) {
     const mst_spec *dst = &l->dst_spec[0];
@@ -56,8 +56,8 @@ void mst_max_pool_lower(mst_lower *l) {
                                                       : mst_hlo_fill(l, dst->dtype, dst->shape, -INFINITY);
 }
 
-/* Windows FIRST_OUT to FIRST_OUT + COUNT - 1 along an axis have a place K inside the source; it is at AT for the first
- * of them. */
+/* Place K of windows along an axis: windows FIRST_OUT to FIRST_OUT + COUNT - 1 have this place inside the source. For
+ * window FIRST_OUT it is element AT of the source. */
 typedef struct window_place {
     int64_t first_out, count, at;
 } window_place;
@@ -71,7 +71,7 @@ static window_place window_place_of(const mst_window *w, int64_t k) {
     return p;
 }
 
-/* The elements of X, as long as the source along an axis, at a place of windows. */
+/* The elements of X at place P of the windows that have it. X is as long as the source along axis DIM. */
 static mst_hlo elements_at(mst_lower *l, mst_hlo x, int dim, const mst_window *w, const window_place *p) {
     mst_shape shape = mst_hlo_spec(l, x).shape;
     int64_t begin[MST_MAX_NDIM] = {0}, stride[MST_MAX_NDIM];
@@ -83,12 +83,12 @@ static mst_hlo elements_at(mst_lower *l, mst_hlo x, int dim, const mst_window *w
     return mst_hlo_slice(l, x, begin, shape.dim, stride);
 }
 
-/* The elements of X, as long as the output, for the windows that have the place. */
+/* The elements of X for the windows that have place P. X is as long as the output along axis DIM. */
 static mst_hlo of_windows(mst_lower *l, mst_hlo x, int dim, const mst_window *w, const window_place *p) {
     return p->count == w->out ? x : mst_hlo_slice_axis(l, x, dim, p->first_out, p->first_out + p->count);
 }
 
-/* X with LOW and HIGH elements of VALUE around it, and BETWEEN between each two. */
+/* X with elements VALUE inserted along axis DIM: LOW before X, HIGH after X, and BETWEEN between each two elements. */
 static mst_hlo pad(mst_lower *l, mst_hlo x, double value, int dim, int64_t low, int64_t high, int64_t between) {
     int64_t before[MST_MAX_NDIM] = {0}, after[MST_MAX_NDIM] = {0}, interior[MST_MAX_NDIM] = {0};
     const mst_spec spec = mst_hlo_spec(l, x);
@@ -99,25 +99,25 @@ static mst_hlo pad(mst_lower *l, mst_hlo x, double value, int dim, int64_t low, 
     return mst_hlo_pad(l, x, mst_hlo_number(l, spec.dtype, value), before, after, interior);
 }
 
-/* X, for the windows that have the place, with VALUE for the others. */
+/* X, which has elements for the windows with place P, extended to all windows: the others get VALUE. */
 static mst_hlo for_all_windows(mst_lower *l, mst_hlo x, double value, int dim, const mst_window *w,
                                const window_place *p) {
     return pad(l, x, value, dim, p->first_out, w->out - p->first_out - p->count, 0);
 }
 
-/* Where X is the largest: the same as BEST, or NaN. */
+/* Where X is the largest element: X equals BEST, or X is NaN. */
 static mst_hlo is_largest(mst_lower *l, mst_hlo x, mst_hlo best) {
     return mst_hlo_binary(l, "or", mst_hlo_compare(l, "EQ", x, best), mst_hlo_compare(l, "NE", x, x));
 }
 
-/* The largest elements of the windows along an axis, which give back GRADIENT. */
+/* The arrays for passing GRADIENT back to the largest elements of the windows along an axis. */
 typedef struct giving {
     mst_hlo src, best, gradient, zero;
     int dim;
     const mst_window *window;
 } giving;
 
-/* Place by place: a window gives what it has left to the element at the place, if it is the largest. */
+/* Passes the gradient back place by place: a window gives its gradient to the first place whose element is largest. */
 static mst_hlo give_by_place(mst_lower *l, const giving *g) {
     const mst_window *w = g->window;
     mst_hlo left = g->gradient, sum = MST_NO_HLO;
@@ -136,7 +136,7 @@ static mst_hlo give_by_place(mst_lower *l, const giving *g) {
     return sum.id ? sum : mst_hlo_fill(l, spec.dtype, spec.shape, 0);
 }
 
-/* SHAPE with dimension DIM as COUNT parts of LENGTH elements. */
+/* SHAPE with dimension DIM split into two: COUNT parts of LENGTH elements. */
 static mst_shape in_parts(mst_shape shape, int dim, int64_t count, int64_t length) {
     for (int i = shape.ndim; i > dim + 1; i--) shape.dim[i] = shape.dim[i - 1];
     shape.ndim++;
@@ -145,13 +145,14 @@ static mst_shape in_parts(mst_shape shape, int dim, int64_t count, int64_t lengt
     return shape;
 }
 
-/* The axis as parts, each from the first element of a window to that of the next. */
+/* X with its axis cut into parts. Each part begins with the first element of a window, and ends before the first
+ * element of the next window. */
 static mst_hlo cut_in_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
     const mst_hlo padded = pad(l, x, 0, dim, w->before, w->out * w->stride - w->before - w->in, 0);
     return mst_hlo_reshape(l, padded, in_parts(mst_hlo_spec(l, padded).shape, dim, w->out, w->stride));
 }
 
-/* The axis from its parts again. */
+/* The inverse of cut_in_parts. */
 static mst_hlo join_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
     mst_shape shape = mst_hlo_spec(l, x).shape;
     shape.dim[dim] *= shape.dim[dim + 1];
@@ -160,22 +161,23 @@ static mst_hlo join_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w)
     return pad(l, mst_hlo_reshape(l, x, shape), 0, dim, -w->before, w->in + w->before - w->out * w->stride, 0);
 }
 
-/* A value as long as the output, with one element for each part. */
+/* X, which is as long as the output along axis DIM, as one element for each part. */
 static mst_hlo for_parts(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
     return mst_hlo_reshape(l, x, in_parts(mst_hlo_spec(l, x).shape, dim, w->out, 1));
 }
 
-/* All places at once, for windows that do not overlap: the first place of the largest is the smallest number of all. */
+/* Passes the gradient back for all places at once, if windows do not overlap. The first largest element of a window has
+ * the smallest place of all its largest elements. */
 static mst_hlo give_by_parts(mst_lower *l, const giving *g) {
     const mst_window *w = g->window;
     const mst_hlo x = cut_in_parts(l, g->src, g->dim, w), best = for_parts(l, g->best, g->dim, w);
     const mst_shape shape = mst_hlo_spec(l, x).shape;
-    mst_shape line = MST_SCALAR; /* 1 but for the axis */
+    mst_shape line = MST_SCALAR; /* all dimensions 1, except the axis */
     line.ndim = shape.ndim;
     for (int i = 0; i < line.ndim; i++) line.dim[i] = 1;
     line.dim[g->dim] = w->out;
     line.dim[g->dim + 1] = w->stride;
-    /* where elements are in the source, and in their window */
+    /* the places of elements in the source, and in their window */
     const mst_hlo at = mst_hlo_iota(l, MST_I32, line, g->dim + 1);
     const mst_hlo start = mst_hlo_binary(l, "multiply", mst_hlo_iota(l, MST_I32, line, g->dim),
                                          mst_hlo_number(l, MST_I32, (double)w->stride));
@@ -193,7 +195,7 @@ static mst_hlo give_by_parts(mst_lower *l, const giving *g) {
     return join_parts(l, given, g->dim, w);
 }
 
-/* Places are quicker, because compilers make one loop of them; many would be a long text. */
+/* Place by place is faster, because compilers fuse it into one loop; but for many places the text gets long. */
 static mst_hlo give(mst_lower *l, const giving *g) {
     enum { FEW = 8 };
     if (is_all_ones(g->window)) return g->gradient;
@@ -228,8 +230,8 @@ void mst_max_pool_grad_lower(mst_lower *l) {
     l->dst[0] = gradient;
 }
 
-/* The elements of VALUE where SRC, which is as long, is the largest of windows along one axis. From the last place on,
- * so that the first counts. */
+/* For each window along one axis, the element of VALUE at the first place where SRC is largest. VALUE and SRC have the
+ * same length. Goes from the last place to the first, so that the first one wins. */
 static mst_hlo pick(mst_lower *l, mst_hlo src, mst_hlo best, mst_hlo value, int dim, const mst_window *w) {
     const mst_spec spec = mst_hlo_spec(l, best);
     if (is_all_ones(w)) return value;
@@ -259,8 +261,8 @@ void mst_max_pool_pick_lower(mst_lower *l) {
 
 /* ---- the mean ---- */
 
-/* How many elements each window has inside the source, at least 1, so that windows outside give 0; [1, axes, 1]. A
- * scalar if there is no padding. */
+/* The number of elements of each window inside the source, [1, axes, 1]; a scalar if there is no padding. It is at
+ * least 1, so that windows outside the source give 0. */
 static mst_hlo counts(mst_lower *l, mst_dtype dtype, const windows *w) {
     double elements = 1;
     bool is_padded = false;
@@ -290,7 +292,7 @@ void mst_avg_pool_lower(mst_lower *l) {
             mst_hlo_binary(l, "divide", reduce(l, "add", l->src[0], 0, &w, 0, w.num_axes), counts(l, dst->dtype, &w));
 }
 
-/* For each element along an axis the sum of X over the windows that have it. */
+/* For each element along axis DIM, the sum of X over the windows that contain the element. */
 static mst_hlo spread(mst_lower *l, mst_hlo x, int dim, const mst_window *w) {
     if (is_all_ones(w)) return x;
     if (w->size <= w->stride) {

@@ -16,7 +16,7 @@ typedef struct mst_dropout_options {
     float rate;    /**< fraction of elements that are dropped */
     uint64_t seed; /**< 0: made from the node's name */
 } mst_dropout_options;
-/** Output 0. */
+/** Returns output 0. */
 MST_API mst_value mst_dropout_with(mst_dropout_options options);
 #define mst_dropout(...) mst_dropout_with(MST_NAMED_1(mst_dropout_options, src, __VA_ARGS__))
 #endif
@@ -63,8 +63,8 @@ enum { CHUNK = 1024 };
 #define MST_TEMPLATE "op/random/dropout_loop.inc"
 #include "base/floats.inc"
 
-/* Computes elements BEGIN to END - 1; BEGIN is a multiple of 4, as many as a block has words. Each element has one word
- * of random bits, and is dropped if it is less than rate * 2^32. */
+/* Computes elements BEGIN to END - 1. BEGIN is a multiple of 4, the number of words of a block. Each element has one
+ * word of random bits, and is dropped if this word is less than rate * 2^32. */
 static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_dropout_options *o = a->options;

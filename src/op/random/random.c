@@ -41,7 +41,7 @@ typedef struct drawing {
     mst_random_fill_f64 *fill_f64;
 } drawing;
 
-/* Computed in f64, and rounded once. */
+/* dst = mean + stddev * dst, computed in f64 and rounded once. */
 MST_SIMD static void scale_f32(double mean, double stddev, int64_t count, float *dst) {
     for (int64_t i = 0; i < count; i++) dst[i] = (float)(mean + stddev * (double)dst[i]);
 }

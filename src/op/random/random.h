@@ -1,4 +1,4 @@
-/** What the random ops share: their sequence, and inference of an op that has no source.
+/** Code that the random ops share: their sequences of random numbers, and the inference of an op without sources.
  *
  *  Element i of an output depends on the graph's seed, the op's seed, the number of the step and i. The op's seed is
  *  the option `seed`; if that is 0, it is made from the node's name. */
@@ -14,7 +14,7 @@
  *  numbers. */
 static inline uint64_t mst_random_stream(const mst_op *op, const char *name, uint64_t seed) {
     const uint64_t stream = seed ? seed : mst_rng_hash_name(name);
-    /* multiplied, so that it does not cancel STREAM: the default name of a node is the name of its op */
+    /* A node may have the name of its op. Without the factor, its two hashes would then cancel each other. */
     return stream ^ mst_rng_hash_name(op->name) * 0x9e3779b97f4a7c15u;
 }
 
@@ -46,23 +46,23 @@ MST_CHECKED mst_status mst_random_normal_draw(const mst_kernel_args *a, mst_rand
 
 /* ---- StableHLO (random_hlo.c): the numbers of base/rng.h, for output 0 of the node that is written ---- */
 
-/** A sequence that is read: the key and the number of the step, as scalars of u32. */
+/** A sequence: its key and the number of the step, as scalars of u32. */
 typedef struct mst_random_hlo {
     mst_hlo key[2], step[2];
 } mst_random_hlo;
 /** The sequence of a node with the option SEED. */
 mst_random_hlo mst_random_hlo_make(mst_lower *l, uint64_t seed);
 
-/** The random bits of all elements in the attempt ATTEMPT, a scalar of u32: 32 bits for each element, as u32, or 64, as
- *  u64. */
+/** Random bits for all elements: 32 per element as u32, or 64 as u64. ATTEMPT, a scalar of u32, is 0, and higher if
+ *  numbers are drawn again. */
 mst_hlo mst_random_hlo_words(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt);
 mst_hlo mst_random_hlo_long_words(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt);
 /** Uniform in [0, 1), of output 0's dtype, f32 or f64: the same bits as of mst_rng_fill_uniform_f32 and ..._f64. */
 mst_hlo mst_random_hlo_uniform(mst_lower *l, const mst_random_hlo *sequence);
 /** Of the standard normal distribution, of output 0's dtype, f32 or f64. */
 mst_hlo mst_random_hlo_standard_normal(mst_lower *l, const mst_random_hlo *sequence);
-/** Sets dst[0] to mean + stddev * numbers of the standard normal distribution, by mst_random_normal_options. IS_CUT:
- *  those outside [-2, 2] are drawn again. */
+/** Sets dst[0] to mean + stddev * numbers of the standard normal distribution, with mean and stddev of the options
+ *  (mst_random_normal_options). IS_CUT: numbers outside [-2, 2] are drawn again. */
 void mst_random_hlo_normal(mst_lower *l, bool is_cut);
 
 #endif

@@ -1,7 +1,7 @@
 /* Random numbers in StableHLO: the generator and the distributions of base/rng.c.
  *
- * Word w of all blocks is one value of u32, with an element for each block. The four values are put side by side: row b
- * of the result is block b, and its elements in their order are those of the sequence. */
+ * The generator makes blocks of four words. Word w of all blocks is one value of u32, with one element per block. The
+ * four values are put side by side: row b of the result is block b. So elements are in the order of the sequence. */
 #include "muster/ops.h"
 #include "op/random/random.h"
 
@@ -41,7 +41,8 @@ static mst_hlo xor_of_three(mst_lower *l, mst_hlo a, mst_hlo b, mst_hlo c) {
     return mst_hlo_binary(l, "xor", mst_hlo_binary(l, "xor", a, b), c);
 }
 
-/* Blocks 0 to COUNT - 1: their four words. The words of the counter that are the same for all blocks stay scalars. */
+/* Sets WORD to the four words of blocks 0 to COUNT - 1. Words of the counter that are the same for all blocks stay
+ * scalars. */
 static void blocks(mst_lower *l, const mst_random_hlo *sequence, int64_t count, mst_hlo attempt, mst_hlo *word) {
     if (count > UINT32_MAX) mst_hlo_fail(l, "too many random numbers");
     const mst_hlo attempt_bits = mst_hlo_number(l, MST_HLO_U32, 16);
@@ -62,8 +63,8 @@ static void blocks(mst_lower *l, const mst_random_hlo *sequence, int64_t count, 
     for (int i = 0; i < WORDS; i++) word[i] = out[i];
 }
 
-/* The elements of COUNT values of one dimension in turns: their first ones, their second ones, ... The first of them
- * become a value of output 0's shape. */
+/* Interleaves COUNT values of one dimension: first their first elements, then their second elements, and so on. Returns
+ * the first of these elements in the shape of output 0. */
 static mst_hlo in_turns(mst_lower *l, int count, const mst_hlo *x) {
     mst_hlo column[WORDS];
     const mst_shape shape = l->dst_spec[0].shape;
@@ -83,7 +84,7 @@ mst_hlo mst_random_hlo_words(mst_lower *l, const mst_random_hlo *sequence, mst_h
     return in_turns(l, 4, word);
 }
 
-/* 64 bits, the words HIGH and LOW */
+/* u64 with the upper word HIGH and the lower word LOW */
 static mst_hlo joined(mst_lower *l, mst_hlo high, mst_hlo low) {
     const mst_hlo bits = mst_hlo_number(l, MST_HLO_U64, 32);
     const mst_hlo shifted = mst_hlo_binary(l, "shift_left", mst_hlo_convert(l, high, MST_HLO_U64), bits);
@@ -113,7 +114,8 @@ mst_hlo mst_random_hlo_uniform(mst_lower *l, const mst_random_hlo *sequence) {
                                                    : mst_random_hlo_long_words(l, sequence, first));
 }
 
-/* Two normals for each element: sqrt(-2 log U) cos(2 pi V) and sqrt(-2 log U) sin(2 pi V), with U in (0, 1]. */
+/* Sets OUT to two normal numbers for each element: sqrt(-2 log U) cos(2 pi V) and sqrt(-2 log U) sin(2 pi V), with U in
+ * (0, 1]. */
 static void box_muller(mst_lower *l, mst_hlo u, mst_hlo v, mst_hlo *out) {
     const mst_hlo logarithm = mst_hlo_binary(l, "multiply", mst_hlo_number_like(l, u, -2), mst_hlo_unary(l, "log", u));
     const mst_hlo radius = mst_hlo_unary(l, "sqrt", logarithm);
@@ -122,7 +124,7 @@ static void box_muller(mst_lower *l, mst_hlo u, mst_hlo v, mst_hlo *out) {
     out[1] = mst_hlo_binary(l, "multiply", radius, mst_hlo_unary(l, "sine", angle));
 }
 
-/* Standard normals of f32: two from two words. All 32 bits of the first make U. */
+/* Standard normal numbers in f32: two from two words. U is computed from all 32 bits of the first word. */
 static mst_hlo normals_f32(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt) {
     mst_hlo word[WORDS], normal[WORDS];
     blocks(l, sequence, num_blocks(l, 4), attempt, word);
@@ -135,7 +137,7 @@ static mst_hlo normals_f32(mst_lower *l, const mst_random_hlo *sequence, mst_hlo
     return in_turns(l, WORDS, normal);
 }
 
-/* Standard normals of f64: two from four words. */
+/* Standard normal numbers in f64: two from four words. */
 static mst_hlo normals_f64(mst_lower *l, const mst_random_hlo *sequence, mst_hlo attempt) {
     mst_hlo word[WORDS], normal[2];
     blocks(l, sequence, num_blocks(l, 2), attempt, word);
@@ -170,7 +172,7 @@ static void draw_again(mst_lower *l, void *sequence, const mst_hlo *argument, ms
     result[1] = mst_hlo_select(l, is_outside(l, x), normals(l, sequence, attempt), x);
 }
 
-/* Scaled in the dtype of the output; the kernel computes f32 in f64. */
+/* mean + stddev * x is computed in the dtype of the output. The kernel computes it in f64 also for f32. */
 void mst_random_hlo_normal(mst_lower *l, bool is_cut) {
     const mst_random_normal_options *o = l->options;
     mst_random_hlo sequence = mst_random_hlo_make(l, o->seed);

@@ -4,7 +4,7 @@
  *  graph   the graph to which the node is added
  *  shape   shape of dst, all dimensions known; default: a scalar
  *  mean    default 0
- *  stddev  default 1, positive; the standard deviation before the cut. That of dst is 0.8796 times this
+ *  stddev  default 1, positive: the standard deviation before the cut; dst's standard deviation is 0.8796 times this
  *  dtype   f32 (the default) or f64
  *  seed    seed of this op; if it is 0 (the default), the seed is made from the node's name
  *

@@ -37,7 +37,7 @@ static const mst_field random_uniform_fields[] = {
     MST_FIELD_END,
 };
 
-/* The upper bound, with the default filled in. */
+/* The upper bound; 1 if both bounds have the default 0. */
 static double high_of(const mst_random_uniform_options *o) {
     return o->low == 0 && o->high == 0 ? 1 : o->high;
 }
@@ -49,7 +49,7 @@ static mst_status random_uniform_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-/* Mapped as the kernel does it, in f64, unless the bounds are 0 and 1. */
+/* Numbers are mapped to the bounds in f64, as in the kernel, unless the bounds are 0 and 1. */
 static void random_uniform_lower(mst_lower *l) {
     const mst_random_uniform_options *o = l->options;
     const mst_dtype dtype = l->dst_spec[0].dtype;
@@ -65,8 +65,7 @@ static void random_uniform_lower(mst_lower *l) {
     l->dst[0] = mst_hlo_select(l, is_below, x, mst_hlo_number(l, dtype, last));
 }
 
-/* Maps numbers of [0, 1) to [low, low + range). If rounding gives the upper bound, which does not belong to the
- * interval, the number before it is taken. */
+/* Maps numbers from [0, 1) to [low, low + range). If rounding gives the upper bound, the next lower number is taken. */
 MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
     const float bound = (float)(low + range), last = nextafterf(bound, (float)low);
     for (int64_t i = 0; i < count; i++) {

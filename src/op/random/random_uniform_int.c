@@ -2,7 +2,7 @@
  *
  *  graph      the graph to which the node is added
  *  shape      shape of dst, all dimensions known; default: a scalar
- *  low, high  bounds, low < high; high itself is not drawn. All integers are equally likely, however many there are
+ *  low, high  bounds, low < high; high itself is not drawn. All integers have exactly the same probability
  *  dtype      i32 (the default) or i64, which must hold low and high - 1
  *  seed       seed of this op; if it is 0 (the default), the seed is made from the node's name
  *
@@ -43,7 +43,7 @@ static mst_status random_uniform_int_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-/* What draws of 64 bits become integers: those below NUM_REFUSED are drawn again, as in mst_rng_integer. */
+/* Draws of 64 bits, for integers. Draws below `num_refused` are drawn again, as in mst_rng_integer. */
 typedef struct integers {
     mst_random_hlo sequence;
     uint64_t num_refused;

@@ -1,21 +1,22 @@
-/** gru: h over the steps of a sequence; x = src[:, t] and p = h[t-1] recurrent + bias have three parts each: z, r, c
+/** gru: the outputs h of a GRU over the steps of a sequence. x = src[:, t] and p = h[t-1] recurrent + bias have three
+ *  parts each, z, r and c:
  *
  *      z = recurrent_activation(x_z + p_z),  r = recurrent_activation(x_r + p_r),  c = activation(x_c + r p_c)
  *      h[t] = z h[t-1] + (1 - z) c
  *
- *  src                   f32 or f64, [n, steps, 3 units]: the inputs times their kernel, with the bias
+ *  src                   f32 or f64, [n, steps, 3 units]: the inputs times the input kernel, plus the input bias
  *  recurrent             src's dtype, [units, 3 units]
  *  bias                  src's dtype, [3 units], added to the product with recurrent
  *  activation            default tanh
  *  recurrent_activation  default sigmoid
- *  mask                  src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave;
- *                        optional
+ *  mask                  optional: src's dtype, [n, steps]. Steps where it is 0 are skipped: their outputs are those of
+ *                        the step before
  *  reverse               from the last step to the first
  *  h                     output 0, [n, steps, units]
  *  memory                output 1, [n, steps, 4 units]: z, r, c and p_c of each step
  *
- *  h is 0 before the first step. From https://arxiv.org/abs/1406.1078v1. The gates have Keras' order, and the result is
- *  that of Keras' GRU with reset_after=True.
+ *  h is 0 before the first step. From https://arxiv.org/abs/1406.1078v1. The gates have Keras' order, and the result
+ *  equals Keras' GRU with reset_after=True.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_gru_options {
@@ -28,7 +29,7 @@ typedef struct mst_gru_options {
     bool reverse;
     mst_value mask;
 } mst_gru_options;
-/** Output 0; the memory is mst_value_output(value, 1). */
+/** Returns output 0, h; the memory is mst_value_output(value, 1). */
 MST_API mst_value mst_gru_with(mst_gru_options options);
 #define mst_gru(...) mst_gru_with(MST_NAMED_3(mst_gru_options, src, recurrent, bias, __VA_ARGS__))
 #endif
@@ -55,7 +56,7 @@ static void gru_lower_forward(mst_lower *l, mst_cell_step *s) {
     s->memory = mst_hlo_concat(l, 3, (const mst_hlo[]){z_r, c, inner}, 1);
 }
 
-/* As gru_backward: dp is the gradient of p_c, and dh z is carried. */
+/* The same computation as gru_backward. dp is the gradient of p_c; dh z is carried to the step before. */
 static void gru_lower_backward(mst_lower *l, mst_cell_step *s) {
     const mst_hlo z = mst_cell_parts(l, s, s->memory, 0, 1), r = mst_cell_parts(l, s, s->memory, 1, 1);
     const mst_hlo c = mst_cell_parts(l, s, s->memory, 2, 1), inner = mst_cell_parts(l, s, s->memory, 3, 1);

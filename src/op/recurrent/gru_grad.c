@@ -1,4 +1,4 @@
-/** gru_grad: the gradient of gru, back through time
+/** gru_grad: the gradient of gru, by backpropagation through time
  *
  *  recurrent  gru's, transposed: [3 units, units]
  *  h          output 0 of gru

@@ -1,14 +1,15 @@
-/** lstm: h and c over the steps of a sequence; i, f, g and o are the four parts of src[:, t] + h[t-1] recurrent, of
- *  which i, f and o go through recurrent_activation, g through activation:
+/** lstm: the outputs h and states c of an LSTM over the steps of a sequence. x = src[:, t] + h[t-1] recurrent has four
+ *  parts, i, f, g and o:
  *
+ *      i = recurrent_activation(x_i),  f and o likewise,  g = activation(x_g)
  *      c[t] = f c[t-1] + i g,  h[t] = o activation(c[t])
  *
- *  src                   f32 or f64, [n, steps, 4 units]: the inputs times their kernel, with the bias
+ *  src                   f32 or f64, [n, steps, 4 units]: the inputs times the input kernel, plus the bias
  *  recurrent             src's dtype, [units, 4 units]
  *  activation            default tanh
  *  recurrent_activation  default sigmoid
- *  mask                  src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave;
- *                        optional
+ *  mask                  optional: src's dtype, [n, steps]. Steps where it is 0 are skipped: their outputs are those of
+ *                        the step before
  *  reverse               from the last step to the first
  *  h                     output 0, [n, steps, units]
  *  memory                output 1, [n, steps, 5 units]: i, f, g, o and c of each step
@@ -25,7 +26,7 @@ typedef struct mst_lstm_options {
     bool reverse;
     mst_value mask;
 } mst_lstm_options;
-/** Output 0; the memory is mst_value_output(value, 1). */
+/** Returns output 0, h; the memory is mst_value_output(value, 1). */
 MST_API mst_value mst_lstm_with(mst_lstm_options options);
 #define mst_lstm(...) mst_lstm_with(MST_NAMED_2(mst_lstm_options, src, recurrent, __VA_ARGS__))
 #endif
@@ -50,7 +51,7 @@ static void lstm_lower_forward(mst_lower *l, mst_cell_step *s) {
     s->memory = mst_hlo_concat(l, 4, (const mst_hlo[]){i_f, g, o, c}, 1);
 }
 
-/* As lstm_backward: y = activation(c), and dc is what is carried. */
+/* The same computation as lstm_backward. y = activation(c); dc is carried to the step before. */
 static void lstm_lower_backward(mst_lower *l, mst_cell_step *s) {
     const mst_hlo i = mst_cell_parts(l, s, s->memory, 0, 1), f = mst_cell_parts(l, s, s->memory, 1, 1);
     const mst_hlo g = mst_cell_parts(l, s, s->memory, 2, 1), o = mst_cell_parts(l, s, s->memory, 3, 1);

@@ -1,4 +1,4 @@
-/** lstm_grad: the gradient of lstm, back through time
+/** lstm_grad: the gradient of lstm, by backpropagation through time
  *
  *  recurrent  lstm's, transposed: [4 units, units]
  *  h          output 0 of lstm

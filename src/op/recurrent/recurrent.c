@@ -42,7 +42,8 @@ const mst_cell *mst_cell_of(const char *op, bool *backward) {
 
 /* ---- inference ---- */
 
-/* Sets *UNITS from WIDE = TIMES * units; either may be unknown. Fails if they disagree. */
+/* Joins *UNITS with WIDE / TIMES; either may be unknown. Fails if they differ, or if WIDE is no multiple of TIMES. WHAT
+ * is for the error. */
 static mst_status unify_units(mst_infer *c, int64_t wide, int64_t times, const char *what, int64_t *units) {
     if (wide >= 0 && wide % times != 0)
         return mst_infer_fail(c, "%s: %lld is no multiple of %lld", what, (long long)wide, (long long)times);
@@ -65,7 +66,7 @@ static int num_sources(const mst_cell *cell) {
     return cell->has_bias ? 3 : 2;
 }
 
-/* Checks that source I is a mask of ROWS and STEPS, which may be unknown and are then set. */
+/* Checks that source I is a mask [*ROWS, *STEPS]. If *ROWS or *STEPS is unknown, sets it to the mask's dimension. */
 static mst_status check_mask(mst_infer *c, int i, int64_t *rows, int64_t *steps) {
     MST_TRY(check_source(c, i, 2));
     MST_TRY(mst_infer_same_dim(c, *rows, c->src[i].shape.dim[0], "rows of the mask", rows));
@@ -135,7 +136,7 @@ static mst_status plain_product(const mst_recurrence *r, int64_t first, int64_t 
 }
 
 mst_recurrence mst_recurrence_make(const mst_cell *cell, bool backward, const mst_shape *src, mst_dtype dtype) {
-    enum { MOST_PARTS = 16, LEAST_ROWS = 8 }; /* chunks, and rows of one */
+    enum { MOST_PARTS = 16, LEAST_ROWS = 8 }; /* most chunks, and least rows of a chunk */
     const mst_shape *rows = &src[backward ? 1 : 0];
     const int64_t even = (rows->dim[0] + MOST_PARTS - 1) / MOST_PARTS;
     return (mst_recurrence){.cell = cell,
@@ -154,8 +155,15 @@ void mst_recurrence_product_shape(const mst_recurrence *r, int64_t *inner, int64
     *columns = r->backward ? r->units : wide;
 }
 
-/* The workspace of a thread: the product [chunk, columns]; what is carried [chunk, u]; the gradients of h and of the
- * memory that go past skipped steps [chunk, u] and [chunk, memory u]; a spare row [u]; zeros [memory u]. */
+/* The workspace of a thread, with u units and M numbers of memory per unit:
+ *
+ *     product      [chunk, columns]: product with the recurrent kernel
+ *     carry        [chunk, u]: carried by the cell from step to step
+ *     past         [chunk, u]: gradient of h that flows past skipped steps, with a mask
+ *     past_memory  [chunk, M u]: gradient of the memory that flows past skipped steps
+ *     spare        [u]: scratch of the cell
+ *     zeros        [M u]: h and memory before the first step
+ *     scratch      scratch of the product */
 typedef struct parts {
     char *product, *carry, *past, *past_memory, *spare, *zeros, *scratch;
 } parts;
@@ -244,8 +252,8 @@ static void add_elements(const mst_recurrence *r, const void *src, void *dst, in
         add_row_f64(1, src, dst, n);
 }
 
-/* The result of a skipped step: that of the step before. Backward, PAST gets the gradient that goes past the step to h
- * of the step before. */
+/* Skips a step. Forward, its h and memory are copied from the step before. Backward, the gradient of its h goes to
+ * PAST, for h of the step before, and its other gradients are 0. */
 static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *past) {
     const size_t each = r->size * (size_t)r->units;
     if (!r->backward) {
@@ -259,13 +267,13 @@ static void leave_out(const mst_recurrence *r, const mst_cell_row *row, void *pa
     memset(row->dproduct, 0, each * (size_t)r->cell->gates);
 }
 
-/* Runs CELL on ROW, row I of the chunk, in a recurrence with a mask; or skips the step if LEFT_OUT. */
+/* One step of ROW, row I of the chunk, in a recurrence with a mask: runs CELL, or skips the step if LEFT_OUT. */
 static void masked_cell(const mst_recurrence *r, mst_cell_function cell, mst_cell_row *row, const parts *p, int64_t i,
                         bool left_out) {
     const int64_t wide = r->units * r->cell->memory;
     const size_t each = r->size * (size_t)r->units;
     char *past = p->past + (size_t)i * each, *past_memory = p->past_memory + r->size * (size_t)(i * wide);
-    if (r->backward) add_elements(r, past, p->product + (size_t)i * each, r->units); /* the product has u columns */
+    if (r->backward) add_elements(r, past, p->product + (size_t)i * each, r->units); /* its product has u columns */
     if (row->dmemory) {
         add_elements(r, row->dmemory, past_memory, wide);
         row->dmemory = past_memory;
@@ -306,7 +314,7 @@ static mst_status run_rows(const mst_recurrence *r, int64_t first, int64_t count
     }
     memset(p->zeros, 0, r->size * (size_t)(r->units * r->cell->memory));
     for (int64_t k = 0; k < r->steps; k++) {
-        const int64_t s = r->backward ? r->steps - 1 - k : k; /* numbered in the direction of the cell */
+        const int64_t s = r->backward ? r->steps - 1 - k : k; /* the step, in the cell's direction; T is its index */
         const int64_t t = reverse ? r->steps - 1 - s : s, past = s == 0 ? -1 : reverse ? t + 1 : t - 1;
         run_step(r, first, count, p, t, past);
         if (k + 1 < r->steps) MST_TRY(r->product(r, first, count, thread, p->scratch, at(r, factor, 0, t), p->product));
@@ -376,7 +384,7 @@ mst_value mst_recurrent_grad_call(const mst_grad *c, const mst_cell *cell, const
 
 mst_value mst_recurrent_kernel_grad(mst_value previous, mst_value gradient, const mst_grad *c) {
     const mst_shape shape = mst_value_spec(c->src[1]).shape;
-    if (shape.dim[0] <= 0 || shape.dim[1] <= 0) /* unknown, or 0: a reshape could not tell rows from units */
+    if (shape.dim[0] <= 0 || shape.dim[1] <= 0) /* a reshape needs known sizes that are not 0 */
         return mst_reduce_sum(mst_matmul(previous, gradient, .transpose_a = true), .axes = MST_AXES(0));
     return mst_matmul(mst_reshape(previous, MST_SHAPE(-1, shape.dim[0])),
                       mst_reshape(gradient, MST_SHAPE(-1, shape.dim[1])), .transpose_a = true);

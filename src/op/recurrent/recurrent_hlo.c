@@ -1,9 +1,9 @@
-/* Recurrent cells in StableHLO: a loop over the steps, each of which computes all rows of the batch. It computes the
- * products that the kernel computes, in the same order of steps. */
+/* Recurrent cells in StableHLO: a loop over the steps. Each step computes all rows of the batch. The products are the
+ * same as in the kernel, in the same order of steps. */
 #include "muster/ops.h"
 #include "op/recurrent/recurrent.h"
 
-/* ---- what cells share ---- */
+/* ---- functions for the cells ---- */
 
 mst_hlo mst_cell_parts(mst_lower *l, const mst_cell_step *step, mst_hlo x, int first, int count) {
     return mst_hlo_slice_axis(l, x, 1, first * step->units, (first + count) * step->units);
@@ -28,7 +28,8 @@ mst_hlo mst_cell_slope(mst_lower *l, int activation, mst_hlo y, mst_hlo gradient
 
 /* ---- the loop ---- */
 
-/* What goes from step to step, forward and backward. What a recurrence does not have is a scalar 0. */
+/* Indices of the values that the loop passes from step to step, forward and backward. A value that a recurrence does
+ * not have is a scalar 0. */
 enum { PRODUCT, H_BEFORE, MEMORY_BEFORE, ALL_H, ALL_MEMORY, NUM_FORWARD };
 enum { /* PRODUCT */ CARRY = 1, ALL_DSRC, ALL_DPRODUCT, PAST, PAST_MEMORY, NUM_BACKWARD };
 
@@ -38,7 +39,7 @@ typedef struct recurrence {
     mst_dtype dtype;
     int64_t rows, steps, units;
     mst_hlo zero;
-    mst_hlo left_out; /* bools [n, steps]; MST_NO_HLO: no mask */
+    mst_hlo left_out; /* bools [n, steps]: whether a step is skipped; MST_NO_HLO: no mask */
     mst_hlo dmemory;  /* MST_NO_HLO: none */
 } recurrence;
 
@@ -58,20 +59,20 @@ static mst_hlo zero_rows(mst_lower *l, const recurrence *r, int parts) {
     return mst_hlo_fill(l, r->dtype, MST_SHAPE(r->rows, r->steps, parts * r->units), 0);
 }
 
-/* A row times the matrix MATRIX. */
+/* ROW, [n, inner], times MATRIX. */
 static mst_hlo product(mst_lower *l, const recurrence *r, mst_hlo row, mst_hlo matrix) {
     const mst_axes none = {.count = 0};
     return mst_hlo_dot(l, row, matrix, none, none, MST_AXES(1), MST_AXES(0), r->dtype);
 }
 
-/* The place of step STEP, counted in the direction of the cell if FORWARD, else against it. */
+/* The index of step STEP of the loop. The loop goes in the direction of the cell if FORWARD, else against it. */
 static mst_hlo place_at(mst_lower *l, const recurrence *r, mst_hlo step, bool forward) {
     if (forward != r->options->reverse) return step;
     const mst_hlo last = mst_hlo_number_like(l, step, (double)(r->steps - 1));
     return mst_hlo_binary(l, "subtract", last, step);
 }
 
-/* The bools [n, 1]: which rows leave step T out. */
+/* Bools [n, 1]: which rows skip step T. */
 static mst_hlo left_out_at(mst_lower *l, const recurrence *r, mst_hlo t) {
     return mst_hlo_reshape(l, mst_hlo_slice_at(l, r->left_out, 1, t), MST_SHAPE(r->rows, 1));
 }
@@ -115,15 +116,15 @@ static void lower_forward(mst_lower *l, recurrence *r) {
 
 /* ---- backward: sources are the recurrent kernel, transposed; h; memory; dh; dmemory; mask ---- */
 
-/* X at the step before that of place T; 0 if IS_FIRST. */
+/* X at the step before step T, in the direction of the cell; 0 if IS_FIRST. */
 static mst_hlo step_before(mst_lower *l, const recurrence *r, mst_hlo x, mst_hlo t, mst_hlo is_first) {
     const mst_hlo one = mst_hlo_number_like(l, t, 1);
     const mst_hlo past = mst_hlo_binary(l, r->options->reverse ? "add" : "subtract", t, one);
     return mst_hlo_select(l, is_first, r->zero, mst_hlo_slice_at(l, x, 1, past));
 }
 
-/* Skips a step in the rows that leave it out: their gradient goes past it, to the step before. S is the step with its
- * results, BEFORE what went into it. */
+/* Handles the rows that skip step T: their gradient goes past this step, to the step before. S is the step with its
+ * results, BEFORE the values that the loop passed into the step. */
 static void go_past(mst_lower *l, const recurrence *r, mst_hlo t, const mst_hlo *before, mst_cell_step *s,
                     mst_hlo *result) {
     const mst_hlo left_out = left_out_at(l, r, t);

@@ -1,12 +1,13 @@
-/** simple_rnn: h over the steps of a sequence: h[t] = activation(src[:, t] + h[t-1] recurrent)
+/** simple_rnn: the outputs h over the steps of a sequence: h[t] = activation(src[:, t] + h[t-1] recurrent)
  *
- *  src         f32 or f64, [n, steps, units]: the inputs times their kernel, with the bias
+ *  src         f32 or f64, [n, steps, units]: the inputs times the input kernel, plus the bias
  *  recurrent   src's dtype, [units, units]
  *  activation  default tanh
- *  mask        src's dtype, [n, steps]: steps where it is 0 are skipped, and give what the step before gave; optional
+ *  mask        optional: src's dtype, [n, steps]. Steps where it is 0 are skipped: their outputs are those of the step
+ *              before
  *  reverse     from the last step to the first
  *  h           output 0, [n, steps, units]
- *  memory      output 1: what the gradient needs of each step; in this cell the same as h
+ *  memory      output 1: numbers of each step that the gradient needs; in this cell the same as h
  *
  *  h is 0 before the first step. J. L. Elman, "Finding structure in time", 1990,
  *  https://doi.org/10.1207/s15516709cog1402_1
@@ -20,7 +21,7 @@ typedef struct mst_simple_rnn_options {
     bool reverse;
     mst_value mask;
 } mst_simple_rnn_options;
-/** Output 0. */
+/** Returns output 0, h. */
 MST_API mst_value mst_simple_rnn_with(mst_simple_rnn_options options);
 #define mst_simple_rnn(...) mst_simple_rnn_with(MST_NAMED_2(mst_simple_rnn_options, src, recurrent, __VA_ARGS__))
 #endif
@@ -30,7 +31,7 @@ MST_API mst_value mst_simple_rnn_with(mst_simple_rnn_options options);
 #include "op/op.h"
 #include "op/recurrent/recurrent.h"
 
-/* simple_rnn_forward_f32 and _f64, simple_rnn_backward_f32 and _f64 */
+/* defines simple_rnn_forward_f32 and _f64, simple_rnn_backward_f32 and _f64 */
 #define MST_TEMPLATE "op/recurrent/simple_rnn_cell.inc"
 #include "op/recurrent/cells.inc"
 

@@ -1,4 +1,4 @@
-/** simple_rnn_grad: the gradient of simple_rnn, back through time
+/** simple_rnn_grad: the gradient of simple_rnn, by backpropagation through time
  *
  *  recurrent  simple_rnn's, transposed: [units, units]
  *  h          output 0 of simple_rnn

@@ -1,5 +1,6 @@
-/* The result does not depend on how the search is divided: the best elements of the segments are compared in their
- * order, and the first of equal ones is taken. */
+/* The search for the best element along an axis is divided into segments. The best elements of the segments are then
+ * compared in the order of the segments, and of equal ones the first is taken. So the result does not depend on the
+ * division. */
 #include "op/reduce/arg_search.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 #include "op/share.h"
 
 enum {
-    SEGMENT = 16384, /* elements searched at a time */
-    COLUMNS = 16     /* outputs side by side that are worth a thread */
+    SEGMENT = 16384, /* elements that are searched at a time */
+    COLUMNS = 16     /* neighbouring outputs in a block, the unit of work of a thread */
 };
 
 const mst_field mst_arg_search_fields[] = {
@@ -45,7 +46,7 @@ mst_arg_search_sizes mst_arg_search_sizes_of(const mst_shape *shape, int axis) {
     return s;
 }
 
-/* Rows of one segment. */
+/* The number of rows in one segment. */
 static int64_t segment_length(const mst_arg_search_sizes *s) {
     const int64_t width = s->inner < MST_ARG_SEARCH_WIDTH ? s->inner : MST_ARG_SEARCH_WIDTH,
                   length = SEGMENT / (width ? width : 1);
@@ -69,8 +70,8 @@ typedef struct arg_search_work {
     const mst_kernel_args *args;
     const mst_arg_searcher *searcher;
     mst_arg_search_sizes size;
-    int64_t segments, length, blocks; /* blocks of COLUMNS outputs side by side */
-    size_t element;                   /* bytes */
+    int64_t segments, length, blocks; /* number of segments; rows of a segment; number of blocks of COLUMNS outputs */
+    size_t element;                   /* bytes of an element */
 } arg_search_work;
 
 static void store(const mst_array *dst, int64_t first, int64_t n, const int64_t *at) {
@@ -85,7 +86,7 @@ static const char *column_at(const arg_search_work *w, int64_t outer, int64_t co
     return (const char *)w->args->src[0].data + (size_t)at * w->element;
 }
 
-/* Places found in segments are in the workspace, [segments, outputs]. */
+/* The address of the place that was found in SEGMENT for OUTPUT. The workspace has them as [segments, outputs]. */
 static int64_t *place_at(const arg_search_work *w, int64_t segment, int64_t output) {
     return (int64_t *)w->args->workspace + segment * w->args->dst[0].count + output;
 }
@@ -103,8 +104,8 @@ static mst_status search_rows(void *context, int64_t begin, int64_t end, int thr
     return MST_OK;
 }
 
-/* Searches blocks; neighbouring ones together, if they fit in AT. Item i is block i % blocks of segment
- * i / blocks % segments of outer index i / blocks / segments. */
+/* Searches items BEGIN to END - 1; neighbouring blocks together, if they fit in AT. Item i is block i % blocks of
+ * segment i / blocks % segments of outer index i / blocks / segments. */
 static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const arg_search_work *w = context;
     const mst_arg_search_sizes *s = &w->size;
@@ -149,7 +150,7 @@ mst_status mst_arg_search(const mst_kernel_args *a, const mst_arg_searcher *sear
     return MST_OK;
 }
 
-/* First the best element, then the first place where it is. NaN counts as the worst. */
+/* Finds the best element first, and then its first place. NaN counts as the worst. */
 void mst_arg_search_lower(mst_lower *l, bool largest) {
     const mst_spec src = l->src_spec[0], dst = l->dst_spec[0];
     const int given = ((const mst_arg_search_options *)l->options)->axis;

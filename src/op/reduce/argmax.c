@@ -5,7 +5,7 @@
  *  axis   negative ones count from the end; default 0, as in TensorFlow. Its dimension must not be 0
  *  dtype  i32 or i64, default i64
  *
- *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; 0 if nothing is above -inf.
+ *  Of equal elements the first counts. NaN is ignored, as in TensorFlow. dst is 0 if no element is above -inf.
  *  It has no gradient.
  */
 #ifdef MST_OP_HEADER
@@ -23,7 +23,7 @@ static void argmax_lower(mst_lower *l) {
     mst_arg_search_lower(l, true);
 }
 
-/* Everything but NaN and -Inf is better than NaN: NaN is found only if it is first and nothing is better. */
+/* Every number above -Inf is better than NaN. So NaN is found only if it is first and no number is above -Inf. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
 #define OP argmax
 #define CHOOSE(largest, smallest) largest

@@ -5,7 +5,7 @@
  *  axis   negative ones count from the end; default 0, as in TensorFlow. Its dimension must not be 0
  *  dtype  i32 or i64, default i64
  *
- *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; 0 if nothing is below inf.
+ *  Of equal elements the first counts. NaN is ignored, as in TensorFlow. dst is 0 if no element is below inf.
  *  It has no gradient.
  */
 #ifdef MST_OP_HEADER
@@ -22,7 +22,7 @@ static void argmin_lower(mst_lower *l) {
     mst_arg_search_lower(l, false);
 }
 
-/* Everything but NaN and Inf is better than NaN: NaN is found only if it is first and nothing is better. */
+/* Every number below Inf is better than NaN. So NaN is found only if it is first and no number is below Inf. */
 #define BETTER(x, best) ((x) < (best) || (IS_NAN(best) && (x) < HIGHEST))
 #define OP argmin
 #define CHOOSE(largest, smallest) smallest

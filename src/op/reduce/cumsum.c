@@ -2,8 +2,8 @@
  *
  *  src        f32, f64, i32, i64 or u8, at least one dimension
  *  axis       negative ones count from the end; default 0
- *  exclusive  without src[..., i, ...] itself: dst begins with 0
- *  reverse    the sum of src[..., i, ...] to the last
+ *  exclusive  the sum is without src[..., i, ...], so dst begins with 0
+ *  reverse    the sum of src[..., i, ...] to the last element of the axis
  *  dst        like src
  *
  *  Added in the order of the elements, in src's dtype; integers wrap around.
@@ -37,14 +37,15 @@ static mst_status cumsum_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* Element j is in the sums i >= j: its gradient is the sum of theirs. */
+/* Element j is a summand of each dst[i] with i >= j, so its gradient is the sum of their gradients. */
 static mst_value cumsum_grad(mst_grad *c, int i) {
     const mst_cumsum_options *o = c->options;
     (void)i;
     return mst_cumsum(c->ddst[0], .axis = o->axis, .exclusive = o->exclusive, .reverse = !o->reverse);
 }
 
-/* One window over all elements before each: compilers know it as a running sum. */
+/* Written as a reduce_window whose window covers all elements up to each element. Compilers recognize this form as a
+ * running sum. */
 static void cumsum_lower(mst_lower *l) {
     const mst_cumsum_options *o = l->options;
     const mst_spec spec = l->src_spec[0];
@@ -84,7 +85,7 @@ static cumsum_view cumsum_view_of(const mst_kernel_args *a) {
 #define MST_TEMPLATE "op/reduce/cumsum_columns.inc"
 #include "op/numbers.inc"
 
-/* Computes columns BEGIN to END - 1, numbered through all outer parts. Elements of a column are INNER apart. */
+/* Computes columns BEGIN to END - 1, numbered over [outer, inner]. The elements of a column are INNER apart. */
 static mst_status cumsum_run(void *context, int64_t begin, int64_t end, int thread) {
     const cumsum_view *v = context;
     (void)thread;

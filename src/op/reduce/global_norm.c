@@ -3,8 +3,8 @@
  *  values  at least one, f32 or f64, of one dtype, any shapes
  *  dst     their dtype, scalar
  *
- *  Summed in f64 in the order of the values and rounded once. The gradient is values[i] / dst: NaN if all values are
- *  0, as in TensorFlow.
+ *  The squares are summed in f64 in the order of the values, and the result is rounded once. The gradient is
+ *  values[i] / dst, which is NaN if all values are 0, as in TensorFlow.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_global_norm(const mst_value *values, int n);

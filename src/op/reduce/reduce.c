@@ -1,11 +1,13 @@
-/* How reductions are cut and shared among threads. The loops over elements are a reducer's (reduce_loops.inc).
+/* Cuts reductions into items of work, and shares these among threads. The loops over elements are functions of
+ * mst_reducer (reduce_loops.inc). There are three ways to cut:
  *
- *      rows       the innermost group is reduced and outputs have few elements: an item is a run of outputs
- *      segments   the innermost group is reduced, outputs have many elements: an item is one segment of one output
- *      blocks     the innermost group is kept: an item is a block of neighbouring outputs, of one segment
+ *      rows       the innermost group is reduced, few elements go into an output: an item is a run of outputs
+ *      segments   the innermost group is reduced, many elements go into an output: an item is one segment of one output
+ *      blocks     the innermost group is kept: an item is one segment of a block of neighbouring outputs
  *
- * If there are several segments, their accumulators are in the workspace, and a second pass combines them in
- * their order. Only the shape decides how many there are, so the bits do not depend on the number of threads. */
+ * If there are several segments, their accumulators are in the workspace, and a second pass combines them in the order
+ * of the segments. The number of segments depends only on the shape and the dtype, so the bits do not depend on the
+ * number of threads. */
 #include "op/reduce/reduce.h"
 
 #include "muster/ops.h"
@@ -13,9 +15,9 @@
 
 enum {
     SEGMENT = 8192, /* elements of one output, or of a few neighbouring outputs, that are folded at a time */
-    BYTES = 8,      /* a segment has this many times as many elements if an element has one byte */
+    BYTES = 8,      /* factor on SEGMENT if elements have one byte */
     ROWS = 1024,    /* a segment has at least so many elements of each of its outputs */
-    COLUMNS = 64,   /* outputs side by side that are worth a thread */
+    COLUMNS = 64,   /* neighbouring outputs in a block, the unit of work of a thread */
     WIDTH = 1024    /* outputs that are accumulated at a time */
 };
 
@@ -73,8 +75,8 @@ void mst_reduce_loops_groups(const mst_reduce_loops *r, mst_loops *kept, mst_loo
 
 /* ---- segments ---- */
 
-/* The number of segments, of *LENGTH elements but for the last, into which the elements of one output are cut. It
- * depends on the shape and the dtype alone. */
+/* The number of segments into which the elements of one output are cut. Sets *LENGTH to the elements of a segment; the
+ * last may have fewer. Both depend only on the shape and the dtype. */
 static int64_t count_segments(const mst_reduce_loops *r, size_t element, int64_t *length) {
     const int64_t segment = element == 1 ? BYTES * SEGMENT : SEGMENT;
     int64_t most = r->inner_reduced ? segment : segment / r->inner;
@@ -97,12 +99,12 @@ typedef struct reduce_work {
     const mst_kernel_args *args;
     const mst_reduce_loops *reduction;
     const mst_reducer *reducer;
-    size_t element;           /* bytes */
-    int64_t segments, length; /* of one output, and elements of each */
-    int64_t blocks;           /* of COLUMNS outputs side by side */
+    size_t element;           /* bytes of an element */
+    int64_t segments, length; /* segments of one output, and elements of a segment */
+    int64_t blocks;           /* blocks of COLUMNS neighbouring outputs */
 } reduce_work;
 
-/* Accumulators are in the workspace, [segments, outputs]. */
+/* The address of the accumulator of SEGMENT for OUTPUT. The workspace has them as [segments, outputs]. */
 static char *accumulator_at(const reduce_work *w, int64_t segment, int64_t output) {
     const int64_t at = segment * w->reduction->outputs + output;
     return (char *)w->args->workspace + (size_t)at * w->reducer->accumulator;
@@ -116,7 +118,7 @@ static char *output_at(const reduce_work *w, int64_t output) {
     return (char *)w->args->dst[0].data + (size_t)output * w->element;
 }
 
-/* Makes outputs BEGIN to END - 1, each of whole rows of the source. */
+/* Computes outputs BEGIN to END - 1, each from whole rows of the source. */
 static mst_status run_rows(void *context, int64_t begin, int64_t end, int thread) {
     const reduce_work *w = context;
     (void)thread;
@@ -140,7 +142,8 @@ static mst_status run_segments(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Folds one segment of outputs COLUMN to COLUMN + N - 1 of the kept index KEPT, whose elements begin at OFFSET. */
+/* Folds one segment of outputs COLUMN to COLUMN + N - 1 of the kept index KEPT. The elements of this index begin at
+ * OFFSET. */
 static void run_columns(const reduce_work *w, int64_t kept, int64_t offset, int64_t segment, int64_t column,
                         int64_t n) {
     _Alignas(64) char accumulator[WIDTH * MST_MOST_ACCUMULATOR];
@@ -177,7 +180,7 @@ static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thre
     return MST_OK;
 }
 
-/* Makes outputs BEGIN to END - 1 from the accumulators of all segments. */
+/* Computes outputs BEGIN to END - 1 from the accumulators of all segments. */
 static mst_status finish(void *context, int64_t begin, int64_t end, int thread) {
     const reduce_work *w = context;
     (void)thread;
@@ -279,13 +282,14 @@ mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value) {
     int ndim = mst_value_spec(c->src[0]).shape.ndim;
     bool reduced[MST_MAX_NDIM];
     mst_reduce_mask(&o->axes, ndim, reduced);
-    bool is_scalar = !o->keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts as it is */
+    bool is_scalar = !o->keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts anyway */
     for (int k = 0; k < ndim && !o->keep_dims && !is_scalar; k++)
         if (reduced[k]) value = mst_expand_dims(value, k);
     return value;
 }
 
-/* Counted in f64 and rounded once: the same number, whichever dimensions are known while building. */
+/* The count is computed in f64 and rounded once. So it does not depend on which dimensions are known while the graph is
+ * built. */
 mst_value mst_reduce_count(const mst_grad *c) {
     mst_spec src = mst_value_spec(c->src[0]);
     bool reduced[MST_MAX_NDIM];

@@ -5,7 +5,7 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  Without elements it is true. It has no gradient.
+ *  The result for no elements is true. The op has no gradient.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reduce_all_with(mst_reduce_options options);

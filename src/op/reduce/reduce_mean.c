@@ -5,8 +5,8 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  The mean of nothing is NaN, for integers 0. f32 is summed and divided in f64 and rounded once; integers are divided
- *  towards 0.
+ *  The mean of no elements is NaN, for integers 0. f32 is summed and divided in f64 and rounded once; means of integers
+ *  are rounded towards 0.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reduce_mean_with(mst_reduce_options options);

@@ -5,8 +5,8 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  A NaN among the elements makes the result NaN. Without elements it is inf, or the greatest integer of the dtype. The
- *  gradient goes in equal shares to all elements that are the smallest.
+ *  A NaN among the elements makes the result NaN. The result for no elements is inf, or the greatest integer of the
+ *  dtype. All elements that are the smallest get equal shares of the gradient.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reduce_min_with(mst_reduce_options options);

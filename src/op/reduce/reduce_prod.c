@@ -5,7 +5,7 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  The product of nothing is 1. f32 is multiplied in f64 and rounded once; integers wrap around. The gradient is
+ *  The product of no elements is 1. f32 is multiplied in f64 and rounded once; integers wrap around. The gradient is
  *  correct even if elements are 0.
  */
 #ifdef MST_OP_HEADER

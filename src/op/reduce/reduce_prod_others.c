@@ -1,4 +1,5 @@
-/** reduce_prod_others: dst[i] = product of all src[k], k != i, that reduce_prod over axes multiplies with src[i]
+/** reduce_prod_others: dst[i] = the product of all other elements src[k], k != i, that reduce_prod over axes multiplies
+ *  with src[i]
  *
  *  src   f32 or f64, any shape
  *  dst   like src
@@ -32,7 +33,8 @@ static mst_value reduce_prod_others_grad(mst_grad *c, int i) {
     return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const prod_others_options *)c->options)->axes);
 }
 
-/* SRC as [elements that are multiplied, the others], f64. *PERM is the order of its axes there. */
+/* SRC, f64, as a matrix: each column has the elements that are multiplied with each other. Sets *PERM to the order in
+ * which the axes of SRC were put. */
 static mst_hlo columns_of(mst_lower *l, mst_hlo src, mst_axes *perm) {
     const mst_spec spec = mst_hlo_spec(l, src);
     const mst_axes axes = mst_reduce_axes(&((const prod_others_options *)l->options)->axes, spec.shape.ndim);
@@ -48,7 +50,7 @@ static mst_hlo columns_of(mst_lower *l, mst_hlo src, mst_axes *perm) {
     return mst_hlo_reshape(l, moved, MST_SHAPE(n, others));
 }
 
-/* The other way round: output 0 of its columns. */
+/* The inverse of columns_of: COLUMNS in the shape and dtype of output 0. */
 static mst_hlo of_columns(mst_lower *l, mst_hlo columns, const mst_axes *perm) {
     const mst_spec dst = l->dst_spec[0];
     mst_shape moved = dst.shape;
@@ -60,15 +62,16 @@ static mst_hlo of_columns(mst_lower *l, mst_hlo columns, const mst_axes *perm) {
     return mst_hlo_convert(l, mst_hlo_transpose(l, mst_hlo_reshape(l, columns, moved), inverse), dst.dtype);
 }
 
-/* X moved down by DISTANCE rows, or up, with VALUE where nothing comes from. */
+/* X moved down by DISTANCE rows (up if it is negative). The rows that become free are VALUE. */
 static mst_hlo shifted(mst_lower *l, mst_hlo x, int64_t distance, double value) {
     const int64_t low[] = {distance, 0}, high[] = {-distance, 0};
     return mst_hlo_pad(l, x, mst_hlo_number(l, MST_F64, value), low, high, NULL);
 }
 
-/* *P are the rows; each becomes the product of those before it (after it, if DIRECTION is -1). If Q is not NULL, *Q are
- * the gradients of the rows, and each becomes the sum over the same rows of their gradients times the product of the
- * others of them: q_j of multiply_others_grad. After the step of a distance d a row knows up to 2 d rows. */
+/* Replaces each row of *P by the product of the rows before it (after it, if DIRECTION is -1). If Q is not NULL, *Q has
+ * the gradients of the rows. Each row of *Q is then replaced by q_j of multiply_others_grad: the sum over the same rows
+ * of a row's gradient times the product of the other rows. The distance d doubles in each step; after it, each row
+ * covers up to 2 d rows. */
 static void fold_rows(mst_lower *l, int direction, mst_hlo *p, mst_hlo *q) {
     const int64_t n = mst_hlo_spec(l, *p).shape.dim[0];
     if (n == 0) return;
@@ -93,7 +96,7 @@ static void reduce_prod_others_lower(mst_lower *l) {
     l->dst[0] = of_columns(l, mst_hlo_binary(l, "multiply", before, after), &perm);
 }
 
-/* for each thread two arrays over the elements of one output: `value` and `others` */
+/* For each thread, two arrays over the elements of one output: `value` and `others`. */
 static size_t reduce_prod_others_workspace(const mst_infer *c, int num_threads) {
     const mst_reduce_loops r = mst_reduce_loops_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
     return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
@@ -219,7 +222,7 @@ static mst_status reduce_prod_others_grad_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* dst = M gradient, where M[i][j], the product of all src but i and j, is symmetric: M is its own transpose */
+/* dst = M gradient, where M[i][j] is the product of all src except i and j. M is symmetric: it is its own transpose. */
 static mst_value reduce_prod_others_grad_grad(mst_grad *c, int i) {
     if (i == 0)
         return mst_reduce_prod_others_grad(c->ddst[0], c->src[1], ((const prod_others_options *)c->options)->axes);
@@ -237,19 +240,19 @@ static void reduce_prod_others_grad_lower(mst_lower *l) {
     l->dst[0] = of_columns(l, mst_hlo_binary(l, "add", first, second), &perm);
 }
 
-/* for each thread four arrays over the elements of one output: g, x, p and q of multiply_others_grad */
+/* For each thread, four arrays over the elements of one output: g, x, p and q of multiply_others_grad. */
 static size_t reduce_prod_others_grad_workspace(const mst_infer *c, int num_threads) {
     const mst_reduce_loops r = mst_reduce_loops_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
     return 4 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
-/* Of the elements before j, p_j is the product of x, and q_j is the sum over i of g_i times the product of x without
- * x_i:
+/* For the elements before j, p_j is the product of all x_i, and q_j is the sum over i of g_i times the product of the x
+ * without x_i:
  *
  *      p_0 = 1,  p_(j+1) = p_j x_j
  *      q_0 = 0,  q_(j+1) = q_j x_j + g_j p_j
  *
- * p'_j and q'_j are the same of the elements after j. The result is q_j p'_j + p_j q'_j; it is left in q. */
+ * p'_j and q'_j are the same for the elements after j. The result, q_j p'_j + p_j q'_j, is written to q. */
 static void multiply_others_grad(const double *g, const double *x, int64_t n, double *p, double *q) {
     double product = 1, sum = 0;
     for (int64_t j = 0; j < n; j++) {

@@ -5,7 +5,7 @@
  *  axes       negative ones count from the end; none: all
  *  keep_dims  dst keeps the axes, as dimensions of 1
  *
- *  The sum of nothing is 0. f32 is summed in f64 and rounded once; the order of the sum depends on the shape alone.
+ *  The sum of no elements is 0. f32 is summed in f64 and rounded once; the order of the sum depends only on the shape.
  *  Integers wrap around.
  */
 #ifdef MST_OP_HEADER

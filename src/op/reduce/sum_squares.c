@@ -23,12 +23,12 @@ size_t mst_sum_squares_workspace(const mst_infer *c, int num_threads) {
     return (size_t)segments * sizeof(double);
 }
 
-/* Sums the squares of segments BEGIN to END - 1, which are numbered through all sources. */
+/* Sums the squares of segments BEGIN to END - 1. Segments are numbered over all sources. */
 static mst_status sum_segments(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *src = a->src;
     double *sum = a->workspace;
-    int64_t first = 0; /* number of src's first segment */
+    int64_t first = 0; /* number of the first segment of the current source */
     (void)thread;
     for (int64_t i = begin; i < end; i++) {
         while (i >= first + segments_of(src->count)) first += segments_of(src++->count);

@@ -1,6 +1,6 @@
-/** sum_to_like: src summed over the dimensions along which like would be broadcast to its shape
+/** sum_to_like: src summed over the dimensions along which like would be repeated to broadcast it to src's shape
  *
- *  src   f32, f64, i32, i64 or u8, any shape that like's broadcasts to
+ *  src   f32, f64, i32, i64 or u8, any shape to which like's shape broadcasts
  *  like  any dtype; only its shape is used
  *  dst   src's dtype, like's shape; may alias src if no dimension is summed
  *
@@ -48,7 +48,7 @@ mst_value mst_unbroadcast(mst_value gradient, mst_value like) {
     return done ? gradient : mst_sum_to_like(gradient, like);
 }
 
-/* The reduction of SRC to LIKE. */
+/* The reduction from shape SRC to shape LIKE. */
 static mst_reduce_loops reduction_to(mst_shape src, mst_shape like) {
     const int lead = src.ndim - like.ndim;
     bool reduced[MST_MAX_NDIM];
@@ -64,7 +64,7 @@ static size_t sum_to_like_workspace(const mst_infer *c, int num_threads) {
 
 static mst_status sum_to_like_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
-    if (src->count == dst->count) /* nothing to sum; dst may be src */
+    if (src->count == dst->count) /* nothing to sum; dst may alias src */
         return mst_copy(a, dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
     const mst_reduce_loops r = reduction_to(src->shape, dst->shape);
     return mst_reduce_sums(a, &r);

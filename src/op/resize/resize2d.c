@@ -1,4 +1,4 @@
-/** resize2d: gives pictures another size
+/** resize2d: resizes pictures
  *
  *  src            f32 or f64, [n, height, width, channels]
  *  size           rows and columns of dst
@@ -46,13 +46,13 @@ const mst_field mst_resize_fields[] = {
     MST_FIELD_END,
 };
 
-/* The index of the element at PLACE on an axis of IN elements, cut to the axis. */
+/* The index of the element at PLACE on an axis of IN elements, limited to 0 to IN - 1. */
 static int64_t within(float place, int64_t in) {
     return place <= 0 ? 0 : place >= (float)(in - 1) ? in - 1 : (int64_t)place;
 }
 
-/* The pixels that the area from I SCALE to (I + 1) SCALE covers, and their weights; pixels beyond the last count as the
- * last. */
+/* The pixels that the area from I SCALE to (I + 1) SCALE covers, and their weights. Pixels beyond the last are replaced
+ * by the last. */
 static mst_resize_place find_area(int64_t i, float scale, int64_t in) {
     const float begin = (float)i * scale, end = (float)(i + 1) * scale;
     mst_resize_place place = {.lower = within(floorf(begin), in), .upper = within(ceilf(end) - 1, in)};
@@ -124,7 +124,7 @@ static mst_value resize2d_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/resize/resize_rows.inc"
 #include "base/floats.inc"
 
-/* Makes rows BEGIN to END - 1 of the output, numbered through all pictures. */
+/* Computes rows BEGIN to END - 1 of the output, numbered over all pictures. */
 static mst_status resize2d_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;

@@ -2,7 +2,7 @@
  *
  *  src       as resize2d's; only its shape is used
  *  gradient  of the output of resize2d
- *  dst       like src: the sum of what each element of the output gives back to it
+ *  dst       like src
  *
  *  Options are those of resize2d.
  */
@@ -37,7 +37,7 @@ static mst_value resize2d_grad_grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/resize/resize_grad_rows.inc"
 #include "base/floats.inc"
 
-/* Makes rows BEGIN to END - 1 of dst, numbered through all pictures. */
+/* Computes rows BEGIN to END - 1 of dst, numbered over all pictures. */
 static mst_status resize2d_grad_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;

@@ -1,6 +1,7 @@
 /* resize2d and its gradient as StableHLO, one axis after the other. An element of the result is a sum of few elements
- * of the source, each times a weight; which these are is computed here, so that places have the bits of the CPU's.
- * Elements are gathered and summed, and never scattered: devices add what is scattered in any order. */
+ * of the source, each times a weight. Their indices and weights are computed here and written as constants, so that
+ * they have the same bits as on the CPU. Elements are gathered and summed, never scattered, because devices add
+ * scattered elements in any order. */
 #include <stdlib.h>
 
 #include "muster/hlo.h"
@@ -8,8 +9,8 @@
 
 enum { ROWS = 1, COLUMNS = 2 }; /* axes of pictures */
 
-/* Element i of TO is the sum of source[index[k]] * weight[k], for k from i * most to (i + 1) * most - 1. A weight of 0
- * stands for no element. */
+/* Sums along an axis with `to` results. Result i is the sum of source[index[k]] * weight[k], for k from i * most to
+ * (i + 1) * most - 1. Terms with weight 0 are not used. */
 typedef struct sums {
     int64_t to, most;
     double *index, *weight;
@@ -21,14 +22,14 @@ typedef struct line {
     int64_t in, out;
 } line;
 
-/* Of how many elements of the source element I of the output is made; *PLACE says of which. */
+/* The number of elements of the source from which element I of the output is computed. Sets *PLACE to their place. */
 static int64_t count_of(const line *a, int64_t i, mst_resize_place *place) {
     *place = mst_resize_find(a->o, i, a->in, a->out);
     if (a->o->interpolation == MST_INTERPOLATION_AREA) return place->upper - place->lower + 1;
     return place->part != 0 ? 2 : 1;
 }
 
-/* The number of element K of those, and its weight. */
+/* The index in the source of element K of PLACE; sets *WEIGHT to its weight. */
 static int64_t element_of(const line *a, const mst_resize_place *place, int64_t k, double *weight) {
     if (a->o->interpolation == MST_INTERPOLATION_AREA) {
         *weight = mst_resize_weight(place, place->lower + k);
@@ -56,7 +57,7 @@ static void release(sums *s) {
     free(s->weight);
 }
 
-/* The sums of an axis of the output. */
+/* Sets *S to the sums for the elements of an axis of the output. */
 static bool sums_of(mst_lower *l, const line *a, sums *s) {
     mst_resize_place place;
     *s = (sums){.to = a->out, .most = 1};
@@ -71,8 +72,8 @@ static bool sums_of(mst_lower *l, const line *a, sums *s) {
     return true;
 }
 
-/* The transpose of these sums: those of an axis of the source's gradient. The second pass goes backwards, and so leaves
- * the terms of a sum in the order of the output. */
+/* Sets *S to the transpose of these sums: the sums for the elements of an axis of the source's gradient. The second
+ * pass goes backwards, so that the terms of a sum are in the order of the output. */
 static bool transposed_of(mst_lower *l, const line *a, sums *s) {
     mst_resize_place place;
     double weight;
@@ -98,7 +99,7 @@ static bool transposed_of(mst_lower *l, const line *a, sums *s) {
     return has_memory;
 }
 
-/* Elements INDEX of X along AXIS, COUNT of them. */
+/* The COUNT elements of X along AXIS with indices INDEX. */
 static mst_hlo elements_along(mst_lower *l, mst_hlo x, int axis, int64_t count, const double *index) {
     mst_shape size = mst_hlo_spec(l, x).shape, dst = size;
     mst_hlo_indexing indexing = {.collapsed = MST_AXES(axis), .map = MST_AXES(axis), .vector_axis = 1};
@@ -140,7 +141,7 @@ static mst_hlo sum_along(mst_lower *l, mst_hlo x, int axis, const sums *s) {
     return mst_hlo_reshape(l, terms, shape);
 }
 
-/* x + (y - x) part, of the two elements x and y between which each element of the output is along AXIS. */
+/* x + (y - x) part for each element of the output along AXIS; x and y are the two elements between which it lies. */
 static mst_hlo between(mst_lower *l, mst_hlo x, int axis, const line *a) {
     double *lower = calloc((size_t)a->out * 3 + 1, sizeof *lower);
     if (!lower) return mst_hlo_fail(l, "cannot get memory");

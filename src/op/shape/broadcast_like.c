@@ -1,4 +1,4 @@
-/** broadcast_like: dst[..., i, ...] = src[..., i or 0, ...], with the shape of like
+/** broadcast_like: src broadcast to the shape of like: dst[..., i, ...] = src[..., i or 0, ...]
  *
  *  src   any dtype, a shape that broadcasts to like's (NumPy's rules)
  *  like  any dtype; only its shape is used

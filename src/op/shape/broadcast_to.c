@@ -1,4 +1,4 @@
-/** broadcast_to: dst[..., i, ...] = src[..., i or 0, ...], with the given shape
+/** broadcast_to: src broadcast to a given shape: dst[..., i, ...] = src[..., i or 0, ...]
  *
  *  src    any dtype, a shape that broadcasts to `shape` (NumPy's rules)
  *  dst    src's dtype, `shape`; may alias src if nothing is repeated

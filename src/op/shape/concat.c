@@ -1,7 +1,7 @@
 /** concat: the sources one after the other along axis
  *
  *  values  at least one, of one dtype, and of the same shape except in dimension axis
- *  dst     their dtype; dimension axis is the sum of theirs
+ *  dst     their dtype; dimension axis is the sum of their dimensions axis
  *  axis    negative ones count from the end
  */
 #ifdef MST_OP_HEADER
@@ -40,7 +40,7 @@ static mst_status concat_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* a slice, or concat_grad if the place of the slice is known only when planning */
+/* a slice; or concat_grad if the place of the slice is not known while the graph is built */
 static mst_value concat_grad(mst_grad *c, int i) {
     mst_shape size = mst_value_spec(c->src[i]).shape;
     int axis = ((const concat_options *)c->options)->axis;
@@ -137,7 +137,7 @@ mst_value mst_concat(const mst_value *values, int n, int axis) {
  *  values    the sources of that concat; only their shapes are used
  *  dst       gradient's dtype, the shape of values[index]
  *
- *  A slice whose place is known only when planning.
+ *  It is a slice whose place is known only when the plan is made.
  */
 
 typedef struct concat_grad_options {

@@ -8,7 +8,7 @@ const mst_field mst_depth_blocks_fields[] = {
     MST_FIELD_END,
 };
 
-/* Multiplies *DIM by TIMES; -1, not known, stays. */
+/* Multiplies *DIM by TIMES; -1 (not known) stays -1. WHAT is for the error of an overflow. */
 static mst_status multiply(mst_infer *c, const char *what, int64_t times, int64_t *dim) {
     if (*dim >= 0 && __builtin_mul_overflow(*dim, times, dim)) return mst_infer_fail(c, "too many %s", what);
     return MST_OK;

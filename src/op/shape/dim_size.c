@@ -1,7 +1,7 @@
 /** dim_size: dst = number of elements of dimension axis of src, as a scalar
  *
  *  src    any shape and dtype; only its shape is used
- *  dst    scalar of dtype; known when planning, and so are values that are computed from it alone
+ *  dst    scalar of dtype. The plan computes it, and all values that depend on no other value, as a constant
  *  axis   negative ones count from the end
  *  dtype  f32, f64, i32 or i64; MST_NO_DTYPE: i64
  */

@@ -1,4 +1,4 @@
-/** expand_dims: src with a dimension of 1 put in before axis
+/** expand_dims: src with a dimension of 1 inserted before axis
  *
  *  src   any shape and dtype
  *  dst   one dimension more; the same memory as src

@@ -46,7 +46,7 @@ static mst_status pad_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* the offset of src in dst */
+/* The place of src in dst, for each dimension. */
 static mst_shape place(const mst_pad_options *o, int ndim) {
     return o->before.ndim ? o->before : (mst_shape){.ndim = ndim};
 }

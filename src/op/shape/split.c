@@ -5,7 +5,7 @@
  *  axis  negative ones count from the end
  */
 #ifdef MST_OP_HEADER
-/** Output 0; the others are mst_value_output(value, i). */
+/** Returns output 0; output i is mst_value_output(value, i). */
 MST_API mst_value mst_split(mst_value src, int n, int axis);
 #endif
 #include "op/op.h"

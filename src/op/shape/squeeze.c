@@ -2,8 +2,8 @@
  *
  *  src   any shape and dtype
  *  dst   src's other dimensions; the same memory as src
- *  axes  dimensions to remove, each of size 1, negative ones counted from the end; none: all of size 1, which must
- *        be known while building
+ *  axes  dimensions to remove, each of size 1; negative ones count from the end. None: all of size 1; src's dimensions
+ *        must then be known while the graph is built
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_squeeze_options {

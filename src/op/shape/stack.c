@@ -1,7 +1,7 @@
 /** stack: the sources as the slices of a new dimension
  *
  *  values  at least one, of one dtype and shape
- *  dst     their dtype; their shape with a dimension of n put in before axis
+ *  dst     their dtype; their shape with a dimension of n inserted before axis
  *  axis    of dst; negative ones count from the end, -1 puts it last
  */
 #ifdef MST_OP_HEADER

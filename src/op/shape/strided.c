@@ -1,9 +1,9 @@
 /* Copies between strided arrays, shared among the threads of the device.
  *
- * A copy is a nest of loops with a stride in each array. Loops of one element are dropped, and two that are
- * contiguous in both arrays become one, so most copies end as a few long runs. The loop that is shared out is the
- * outermost that is long enough. If the inner strides of the two arrays are in opposite order (a transpose), the
- * two inner loops go in square tiles, so that both arrays stay in cache. */
+ * A copy is a nest of loops, each with a stride in both arrays. Loops of one element are dropped, and two loops that
+ * are contiguous in both arrays are merged into one. So most copies become a few long runs. The threads share the
+ * outermost loop that is long enough. If the inner strides of the two arrays are in opposite order (a transpose), the
+ * two inner loops copy square tiles, so that both arrays stay in cache. */
 #include "op/shape/strided.h"
 
 #include <stdlib.h>
@@ -110,7 +110,7 @@ typedef struct loop {
 /* Nested loops, the last innermost. */
 typedef struct nest {
     size_t element; /* bytes */
-    int num, cut;   /* the number of loops, and the loop that is shared out */
+    int num, cut;   /* the number of loops, and the loop that the threads share */
     loop loop[MOST_LOOPS];
     char *dst;
     const char *src;
@@ -178,7 +178,7 @@ static void copy_nest(const nest *t) {
     }
 }
 
-/* Copies indices BEGIN to END - 1 of the loop that is shared out. */
+/* Copies indices BEGIN to END - 1 of the loop that the threads share. */
 static mst_status copy_part(void *context, int64_t begin, int64_t end, int thread) {
     nest part = *(const nest *)context;
     loop *cut = &part.loop[part.cut];
@@ -190,8 +190,8 @@ static mst_status copy_part(void *context, int64_t begin, int64_t end, int threa
     return MST_OK;
 }
 
-/* Chooses the loop to share out: the outermost that has enough indices, or else the longest. Returns the grain. If the
- * loop is one of the inner two, the grain is a multiple of TILE, so that no tile is cut. */
+/* Chooses the loop that the threads share: the outermost that has enough indices, or else the longest. Returns the
+ * grain. If the loop is one of the inner two, the grain is a multiple of TILE, so that no tile is cut. */
 static int64_t choose_cut(nest *t) {
     int64_t elements = 1;
     for (int k = 0; k < t->num; k++) {
@@ -208,9 +208,9 @@ mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, 
     nest t = {.element = element, .loop = {{1, 1, 1}, {1, 1, 1}}, .dst = dst, .src = src};
     for (int k = 0; k < ndim; k++)
         if (dim[k] == 0) return MST_OK;
-    /* two loops of one element in front, so that there always is an inner pair */
+    /* adds two loops of one element in front, so that there is always an inner pair */
     t.num = merge_loops(ndim, dim, dst_stride, src_stride, t.loop + 2) + 2;
-    /* if the last loop is not contiguous in src, the loop that is becomes the last but one */
+    /* if the last loop is not contiguous in src, moves the loop that is contiguous in src to the last place but one */
     for (int k = 0; k < t.num - 2 && t.loop[t.num - 1].src != 1; k++)
         if (t.loop[k].src == 1 && t.loop[k].dim > 1) {
             loop contiguous = t.loop[k];
@@ -241,7 +241,7 @@ typedef struct parts {
     const mst_array *whole, *part;
     int num;
     bool to_whole;
-    int64_t rows, row_bytes; /* of the whole */
+    int64_t rows, row_bytes; /* number of rows of the whole, and bytes of each */
 } parts;
 
 /* Copies bytes FROM to TO - 1 of rows FIRST to LAST - 1 of the whole. */
@@ -260,7 +260,7 @@ static void copy_box(const parts *p, int64_t first, int64_t last, int64_t from, 
     }
 }
 
-/* Copies bytes BEGIN to END - 1 of the whole: the rest of a row, whole rows, the beginning of a row. */
+/* Copies bytes BEGIN to END - 1 of the whole: the end of a row, whole rows, and the beginning of a row. */
 static mst_status copy_bytes(void *context, int64_t begin, int64_t end, int thread) {
     const parts *p = context;
     const int64_t first = begin / p->row_bytes, last = end / p->row_bytes, to = end - last * p->row_bytes;

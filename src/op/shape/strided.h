@@ -14,15 +14,15 @@ enum { MST_MAX_STRIDED = 2 * MST_MAX_NDIM };
 /** Row-major strides of SHAPE, in elements. */
 void mst_strides(const mst_shape *shape, int64_t *stride);
 
-/** Product of the dimensions before AXIS (a negative one counts from the end): the rows of an array that is cut along
- *  it. */
+/** The product of the dimensions before AXIS: the number of rows of an array that is cut along AXIS. A negative AXIS
+ *  counts from the end. */
 int64_t mst_rows_before(const mst_shape *shape, int axis);
 
-/** memcpy, if DST is not SRC. */
+/** As memcpy, on the threads of the device; does nothing if DST is SRC. */
 MST_CHECKED mst_status mst_copy(const mst_kernel_args *a, void *dst, const void *src, size_t bytes);
-/** All BYTES of DST = 0. */
+/** Sets BYTES bytes of DST to 0. */
 MST_CHECKED mst_status mst_zero(const mst_kernel_args *a, void *dst, size_t bytes);
-/** All elements of DST = VALUE, converted to its dtype (bool: VALUE != 0). */
+/** Sets all elements of DST to VALUE, converted to its dtype (bool: VALUE != 0). */
 MST_CHECKED mst_status mst_array_fill(const mst_kernel_args *a, const mst_array *dst, double value);
 
 /** dst[sum i_k * dst_stride[k]] = src[sum i_k * src_stride[k]] for all 0 <= i_k < dim[k]. Strides are in elements, and
@@ -30,14 +30,15 @@ MST_CHECKED mst_status mst_array_fill(const mst_kernel_args *a, const mst_array 
 MST_CHECKED mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, const int64_t *dim,
                                         void *dst, const int64_t *dst_stride, const void *src,
                                         const int64_t *src_stride);
-/** Copies between PART and as many elements of WHOLE, from BEGIN on: to PART or from it. */
+/** Copies between PART and the elements of WHOLE that a slice of PART's shape takes from BEGIN on. TO_PART: from WHOLE
+ *  to PART, else from PART to WHOLE. */
 MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
                                       const mst_array *part, bool to_part);
-/** Copies between WHOLE and NUM parts, whose elements lie side by side in each of its ROWS rows:
+/** Copies between WHOLE and NUM parts. Each of the ROWS rows of WHOLE consists of a row of each part:
  *
  *      whole  |part 0, row 0|part 1, row 0|part 0, row 1|part 1, row 1|...
  *
- *  to WHOLE or from it. */
+ *  TO_WHOLE: from the parts to WHOLE, else from WHOLE to the parts. */
 MST_CHECKED mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part, int num,
                                       int64_t rows, bool to_whole);
 
@@ -47,7 +48,7 @@ typedef struct mst_slice_like_options {
     mst_shape begin;
 } mst_slice_like_options;
 
-/** What split and unstack share. Both cut source 0 along an axis. Here are their options, `count_dst` and kernel. */
+/** Options of split and unstack, which cut source 0 along an axis. Their `count_dst` and kernel follow. */
 typedef struct mst_parts_options {
     int zero_;
     int num;
@@ -62,35 +63,35 @@ mst_status mst_view_copy(const mst_kernel_args *a);
 
 /* ---- inference and gradients ---- */
 
-/** Error unless source PART fits into source WHOLE at BEGIN. */
+/** Fails unless source PART fits into source WHOLE at BEGIN. */
 MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part);
 
-/** Error unless VALUE can be stored as DTYPE. WHAT is the name of the option that has this value. */
+/** Fails unless VALUE can be stored as DTYPE. WHAT is the name of the option that has this value. */
 MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what);
-/** *OUT = the dtype and shape that all sources have, except for the size of dimension AXIS (-1: no exception). Known
- *  dimensions replace open ones. */
+/** Sets *OUT to the dtype and shape of all sources, and fails if they differ. The size of dimension AXIS may differ
+ *  (-1: none may). A dimension that is unknown in one source is taken from another. */
 MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
 
-/** Joins the gradients of all outputs along AXIS. JOIN is mst_concat or mst_stack. An output on which nothing depends
- *  counts as zeros. */
+/** Joins the gradients of all outputs along AXIS. JOIN is mst_concat or mst_stack. An output without a gradient counts
+ *  as zeros. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
 
 /* ---- StableHLO ---- */
 
 /** The number VALUE, an option, as a kernel stores it: truncated if DTYPE is an integer. */
 mst_hlo mst_hlo_option(mst_lower *l, mst_dtype dtype, double value);
-/** SHAPE as three dimensions: those before AXIS, AXIS, and those after it. */
+/** SHAPE as three dimensions: the product of those before AXIS, dimension AXIS, and the product of those after it. */
 mst_shape mst_parts_around(mst_shape shape, int axis);
 /** The `lower` of views: output 0 is source 0 with another shape. */
 void mst_view_lower(mst_lower *l);
 /** The `lower` of split and unstack. */
 void mst_parts_lower(mst_lower *l);
-/** Output 0 = the elements of source 0 from BEGIN on. */
+/** Writes output 0: a slice of source 0 from BEGIN on. */
 void mst_slice_lower(mst_lower *l, const mst_shape *begin);
-/** Returns what output 0 is if its elements from BEGIN on are source 0, and all others are VALUE. */
+/** Returns an array of output 0's shape: its elements from BEGIN on are source 0, and all others are VALUE. */
 mst_hlo mst_place_lower(mst_lower *l, const mst_shape *begin, double value);
 
-/* Gradients that are ops of their own, internal to the library; see the files of their ops. */
+/* Gradients that are separate ops, internal to the library: see concat.c, slice.c and so on. */
 mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index);
 mst_value mst_slice_grad(mst_value gradient, mst_value like, mst_shape begin);
 mst_value mst_tile_grad(mst_value gradient, mst_value like, mst_shape multiples);

@@ -1,4 +1,4 @@
-/* What ops that move elements share as StableHLO. */
+/* StableHLO that ops which move elements share (op/shape/strided.h). */
 #include <math.h>
 
 #include "op/shape/strided.h"

@@ -1,15 +1,15 @@
-/** strided_slice: dst[i] = src[begin + i * strides], up to but without end, as Python's src[begin:end:strides]
+/** strided_slice: dst[i] = src[begin + i * strides], up to end but without end, as src[begin:end:strides] in Python
  *
  *  src          any shape and dtype
  *  dst          src's dtype
- *  begin, end   one number for each leading dimension; the other dimensions are taken whole. Negative numbers count
- *               from the end; numbers outside the dimension are limited to its ends. None: all dimensions are taken
- *               whole
+ *  begin, end   one number for each of the first dimensions; the other dimensions are taken whole. Negative numbers
+ *               count from the end; numbers outside the dimension are limited to its ends. None: all dimensions are
+ *               taken whole
  *  strides      not 0, may be negative; none: all 1
  *  begin_mask   bit k: begin[k] is ignored; the slice begins at the start of dimension k, or at its end if strides[k]
  *               is negative
  *  end_mask     bit k: end[k] is ignored; the slice goes to the other end of dimension k
- *  shrink_mask  bit k: only element begin[k] is taken, which must be there; dst does not have the dimension
+ *  shrink_mask  bit k: only element begin[k] is taken, which must exist; dst does not have dimension k
  *
  *  The masks are those of TensorFlow.
  */
@@ -43,19 +43,20 @@ const mst_field mst_strided_slice_fields[] = {
     MST_FIELD_END,
 };
 
-/* Elements begin, begin + step, ..., COUNT of them. */
+/* The elements of a slice along one dimension: begin, begin + step, ...; `count` elements. */
 typedef struct range {
     int64_t begin, step, count;
     bool is_one; /* the dimension is removed */
 } range;
 
-/* Begin or end of a range along a dimension of SIZE: AT, counted from the end if negative, limited to LOW and HIGH. */
+/* The begin or end of a range along a dimension of SIZE elements: AT, limited to LOW and HIGH. A negative AT counts
+ * from the end. */
 static int64_t bound(int64_t at, int64_t size, int64_t low, int64_t high) {
     if (at < 0) at += size;
     return at < low ? low : at > high ? high : at;
 }
 
-/* The range along dimension K of SIZE elements. If SIZE is -1, only is_one has a meaning. */
+/* The range along dimension K, which has SIZE elements. If SIZE is -1 (unknown), only is_one is valid. */
 static range range_along(const mst_strided_slice_options *o, int k, int64_t size) {
     range r = {.step = k < o->strides.count ? o->strides.axis[k] : 1, .is_one = o->shrink_mask >> k & 1};
     const bool whole_begin = k >= o->begin.count || (o->begin_mask >> k & 1);
@@ -125,11 +126,11 @@ static mst_value strided_slice_grad(mst_grad *c, int i) {
     return mst_strided_slice_grad(c->ddst[0], c->src[0], c->options);
 }
 
-/* The elements that a slice takes, from the lowest to the highest along each dimension. */
+/* The elements that a slice takes, in ascending order along each dimension. */
 typedef struct rising_slice {
     mst_shape size;
     int64_t begin[MST_MAX_NDIM], end[MST_MAX_NDIM], stride[MST_MAX_NDIM];
-    mst_axes falling; /* dimensions that the slice takes the other way round */
+    mst_axes falling; /* dimensions along which the slice takes them in descending order */
 } rising_slice;
 
 static rising_slice rising_slice_of(const mst_strided_slice_options *o, const mst_shape *whole) {
@@ -253,7 +254,7 @@ mst_value mst_strided_slice_with(mst_strided_slice_options options) {
 
 /* ---- the gradient ---- */
 
-/** strided_slice_grad: dst is gradient at the elements that the strided slice of dst would take, else 0
+/** strided_slice_grad: zeros, with gradient at the elements that the strided slice of dst would take
  *
  *  gradient  any shape and dtype: of the output of a strided_slice
  *  like      any dtype: the source of the slice; only its shape is used

@@ -1,4 +1,4 @@
-/** What strided_slice and strided_slice_grad share. */
+/** Functions that strided_slice and strided_slice_grad share. */
 #ifndef MUSTER_OP_STRIDED_SLICE_H
 #define MUSTER_OP_STRIDED_SLICE_H
 
@@ -6,9 +6,9 @@
 
 extern const mst_field mst_strided_slice_fields[];
 
-/** *PART = the shape of the slice that the node's options take out of an array of shape WHOLE. */
+/** Sets *PART to the shape of the slice that the node's options take out of an array of shape WHOLE. */
 MST_CHECKED mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *whole, mst_shape *part);
-/** Copies between PART and the elements of WHOLE that the node's options take. */
+/** Copies between PART and the elements of WHOLE that the node's options take. TO_PART: to PART, else to WHOLE. */
 MST_CHECKED mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,
                                               bool to_part);
 

@@ -42,8 +42,8 @@ static mst_value tile_grad(mst_grad *c, int i) {
     return mst_tile_grad(c->ddst[0], c->src[0], ((const tile_options *)c->options)->multiples);
 }
 
-/* Each dimension becomes two: the tiles and the elements of a tile. One dimension after the other, as the number
- * of dimensions is limited. */
+/* Each dimension is split into two: the tiles, and the elements of a tile. This is done for one dimension after the
+ * other, because the number of dimensions is limited. */
 static void tile_lower(mst_lower *l) {
     const mst_shape *multiples = &((const tile_options *)l->options)->multiples;
     mst_shape shape = l->src_spec[0].shape;
@@ -182,8 +182,8 @@ static void tile_grad_lower(mst_lower *l) {
     l->dst[0] = x;
 }
 
-/* The reduction that sums the tiles of an array of tiles of shape PART. Each dimension becomes two: the tiles, which
- * are reduced, and the elements of a tile. */
+/* The reduction that adds up the tiles of an array; a tile has shape PART. Each dimension is split into two: the tiles,
+ * which are reduced, and the elements of a tile. */
 static mst_reduce_loops reduction_of(const mst_shape *multiples, const mst_shape *part) {
     int64_t dim[MST_MAX_REDUCED];
     bool reduced[MST_MAX_REDUCED];

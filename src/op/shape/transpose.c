@@ -21,7 +21,7 @@ static const mst_field transpose_fields[] = {
     MST_FIELD_END,
 };
 
-/* PERM with its default and without negative axes */
+/* Sets AXIS [ndim] to PERM, or to its default, without negative axes. */
 static void resolve(const mst_axes *perm, int ndim, int *axis) {
     for (int k = 0; k < ndim; k++) {
         axis[k] = perm->count ? perm->axis[k] : ndim - 1 - k;

@@ -1,11 +1,11 @@
 /** unstack: the slices of src along axis
  *
- *  src   any dtype, at least one dimension; the one at axis must be known while building
+ *  src   any dtype, at least one dimension; dimension axis must be known while the graph is built
  *  dst   as many outputs as that dimension has elements (mst_value_output gives them); src's shape without it
  *  axis  negative ones count from the end
  */
 #ifdef MST_OP_HEADER
-/** Output 0; the others are mst_value_output(value, i). */
+/** Returns output 0; output i is mst_value_output(value, i). */
 MST_API mst_value mst_unstack(mst_value src, int axis);
 #endif
 #include "op/op.h"

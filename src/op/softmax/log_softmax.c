@@ -1,6 +1,6 @@
 /** log_softmax: dst[..., j] = src[..., j] - log(sum over k of exp(src[..., k]))
  *
- *  src  f32 or f64, at least one dimension; the last dimension is a row, and each row is taken by itself
+ *  src  f32 or f64, at least one dimension. The last dimension is a row; rows are independent of each other
  *  dst  like src
  *
  *  The maximum of a row is subtracted first, so that nothing overflows and small probabilities keep their digits.

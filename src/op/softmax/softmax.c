@@ -1,10 +1,10 @@
 /** softmax: dst[..., j] = exp(src[..., j]) / (sum over k of exp(src[..., k]))
  *
- *  src  f32 or f64, at least one dimension; the last dimension is a row, and each row is taken by itself
+ *  src  f32 or f64, at least one dimension. The last dimension is a row; rows are independent of each other
  *  dst  like src; may alias it
  *
- *  The maximum of a row is subtracted first, so that nothing overflows. A row with a NaN or +Inf, or with nothing but
- *  -Inf, gives NaN.
+ *  The maximum of a row is subtracted first, so that nothing overflows. A row that has a NaN or +Inf, or only -Inf,
+ *  gives NaN.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_softmax(mst_value src);

@@ -1,8 +1,8 @@
 /** The row loops that softmax, log_softmax and the cross entropies of softmax share.
  *
- *  A row of n logits x is read twice: for its maximum m, and for exp(x - m) and their sum. Maxima and sums are made in
- *  MST_SOFTMAX_LANES interleaved parts, which are combined at the end. So the compiler can make vector instructions of
- *  the loops, and the order of the sum depends on n alone.
+ *  A row of n logits x is read twice: for its maximum m, and for exp(x - m) and their sum. Maxima and sums are computed
+ *  in MST_SOFTMAX_LANES interleaved parts, which are combined at the end. So compilers can vectorize the loops, and the
+ *  order of the sum depends only on n.
  */
 #ifndef MUSTER_OP_SOFTMAX_H
 #define MUSTER_OP_SOFTMAX_H
@@ -21,21 +21,22 @@ enum { MST_SOFTMAX_LANES = 32 };
 
 /** dst[0] is like source 0, floats of at least one dimension. */
 MST_CHECKED mst_status mst_softmax_infer(mst_infer *c);
-/** The gradient of softmax from its value p and the gradient u of its output: p (u - sum of u p over the row). */
+/** The gradient of softmax: p (u - sum of u p over the row). p is SOFTMAX, its output; u is UPSTREAM, the gradient of
+ *  the output. */
 mst_value mst_softmax_project(mst_value softmax, mst_value upstream);
 
-/** A row of logits as StableHLO. */
+/** Rows of logits in StableHLO. */
 typedef struct mst_softmax_row {
-    mst_hlo shifted; /**< the logits less the largest of the row */
-    mst_hlo power;   /**< e to that */
-    mst_hlo sum;     /**< of the powers, in a last dimension of 1 */
+    mst_hlo shifted; /**< the logits minus the largest of the row */
+    mst_hlo power;   /**< e^shifted */
+    mst_hlo sum;     /**< the sum of `power` over the row, in a last dimension of 1 */
 } mst_softmax_row;
 mst_softmax_row mst_softmax_lower(mst_lower *l, mst_hlo logits);
 
-/** exp(x) for x <= 0, within 2 units in the last place; 0 if it would be under the least normal number; NaN for
- *  NaN. With n = round(x / log 2) and r = x - n log 2 it is 2^n exp(r), and exp(r) = 1 + r + r^2 p(r) where p is the
- *  polynomial of degree 4 through the Chebyshev points of [-log 2 / 2, log 2 / 2]. Without branches and calls, so that
- *  a loop of it becomes vector instructions. */
+/** exp(x) for x <= 0, with an error of at most 2 units in the last place; 0 if the result is below the least normal
+ *  number; NaN for NaN. With n = round(x / log 2) and r = x - n log 2, it is 2^n exp(r), and exp(r) = 1 + r + r^2 p(r).
+ *  p is the polynomial of degree 4 through the Chebyshev points of [-log 2 / 2, log 2 / 2]. There are no branches and
+ *  no calls, so that compilers can vectorize a loop of it. */
 static inline float mst_exp_negative(float x) {
     const float shift = 0x1.8p23f; /* adding it rounds to an integer, which is then in the lowest bits */
     const float shifted = x * 1.44269504088896341f + shift, n = shifted - shift;
@@ -51,11 +52,11 @@ static inline float mst_exp_negative(float x) {
     return x < -87.3365f ? 0.0f : y * power;
 }
 
-/* mst_softmax_max_f32, mst_softmax_exp_f32 and those of f64 */
+/* defines mst_softmax_max_f32, mst_softmax_exp_f32, mst_softmax_max_f64 and mst_softmax_exp_f64 */
 #define MST_TEMPLATE "op/softmax/softmax_row.inc"
 #include "op/softmax/softmax_floats.inc"
 
-/** The number of elements of a row (the last dimension), and of rows, in an array that is not a scalar. */
+/** The number of elements of a row (the last dimension), and the number of rows, of an array that is not a scalar. */
 static inline int64_t mst_num_classes(const mst_array *array) {
     return array->shape.dim[array->shape.ndim - 1];
 }
@@ -69,10 +70,10 @@ static inline int64_t mst_softmax_grain(int64_t rows, int64_t classes) {
     return mst_grain(rows, 4 * classes);
 }
 
-/** Turns ROWS rows of N elements of SRC into rows of DST. */
+/** Computes ROWS rows of N elements of DST from the rows of SRC. */
 typedef void mst_softmax_rows_f32(const float *src, float *dst, int64_t rows, int64_t n);
 typedef void mst_softmax_rows_f64(const double *src, double *dst, int64_t rows, int64_t n);
-/** Turns the rows of source 0 into those of output 0, on the threads of the device. */
+/** Computes the rows of output 0 from the rows of source 0, on the threads of the device. */
 MST_CHECKED mst_status mst_softmax_run(const mst_kernel_args *a, mst_softmax_rows_f32 *rows_f32,
                                        mst_softmax_rows_f64 *rows_f64);
 

@@ -3,11 +3,11 @@
  *  logits      f32 or f64, [..., classes]
  *  labels      like logits: probabilities, or any weights of the classes
  *  loss        output 0, [...]
- *  derivative  output 1, like logits: d loss / d logits = softmax(logits) * sum(labels) - labels, where the sum is over
- *              the row (1 for probabilities)
+ *  derivative  output 1, like logits: d loss / d logits = softmax(logits) * sum(labels) - labels. The sum is over the
+ *              row; it is 1 for probabilities
  */
 #ifdef MST_OP_HEADER
-/** Output 0, the loss. */
+/** Returns output 0, the loss. */
 MST_API mst_value mst_softmax_cross_entropy(mst_value logits, mst_value labels);
 #endif
 #include "op/op.h"
@@ -29,8 +29,8 @@ static mst_value row_sum(mst_value src) {
     return mst_reduce_sum(.src = src, .axes = MST_AXES(-1), .keep_dims = true);
 }
 
-/* The gradients of the loss are derivative and -log_softmax. Those of derivative, with its gradient u, p = softmax and
- * S the sum of the labels, are S p (u - sum(u p)) and sum(u p) - u. */
+/* The gradients of the loss with respect to logits and labels are derivative and -log_softmax. Let u be the gradient of
+ * derivative, p = softmax, and S the sum of the labels. Then derivative adds S p (u - sum(u p)) and sum(u p) - u. */
 static mst_value softmax_cross_entropy_grad(mst_grad *c, int i) {
     mst_value logits = c->src[0], sum = MST_NONE;
     if (!mst_value_is_none(c->ddst[0])) {

@@ -5,10 +5,11 @@
  *  loss        output 0, [...], of the logits' dtype
  *  derivative  output 1, like logits: d loss / d logits = softmax(logits) - one_hot(labels)
  *
- *  A label that is not a class is an error that names the row, the label and the number of classes.
+ *  A label that is not a class makes the run fail, with an error that names the row, the label and the number of
+ *  classes.
  */
 #ifdef MST_OP_HEADER
-/** Output 0, the loss. */
+/** Returns output 0, the loss. */
 MST_API mst_value mst_sparse_softmax_cross_entropy(mst_value logits, mst_value labels);
 #endif
 #include "op/index/index_hlo.h"
@@ -34,7 +35,7 @@ static mst_status sparse_softmax_cross_entropy_infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* dst[1] is the derivative of the loss, softmax(logits) - one_hot(label); its own gradient is that of softmax. */
+/* dst[1] is the derivative of the loss, softmax(logits) - one_hot(label); so its gradient is that of softmax. */
 static mst_value sparse_softmax_cross_entropy_grad(mst_grad *c, int i) {
     (void)i;
     mst_value sum = MST_NONE;

@@ -1,21 +1,21 @@
-/** apply_gradients: one step of an optimizer for some variables, wherever they are
+/** apply_gradients: one step of an optimizer for some variables, on whatever devices they are
  *
- *  For each variable: the gradients of all shards are added in a fixed tree, the L1 and L2 penalties of the variable
- *  are added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots,
- *  and the moving average is updated. The plan lowers the node: each device updates the variables that it keeps, or its
- *  part of the variables that several devices keep.
+ *  For each variable, in this order: the gradients of all shards are added in a fixed tree; the gradients of the L1 and
+ *  L2 penalties are added; the gradient is clipped; decoupled weight decay and the optimizer's rule change the weight
+ *  and the slots; the moving average is updated. The plan lowers the node: each device updates the variables that it
+ *  keeps, or its part of the variables that several devices keep.
  *
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one
- *  state          f64 scalar, what the rule keeps from update to update; written if it keeps something
- *  per variable   itself, its slots, its moving average, its master (its value in f32, if it is of another dtype); all
- *                 are written, and all have its shape.
- *                 Then its gradients, one for each shard of this task, of its shape and dtype (if it has a master: f32
- *                 or its dtype)
- *  accumulated    i64 scalar, written; only if gradient_accumulation_steps is above 1: how many gradients were added up
- *                 since the last update, in the last slot of each variable
- *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables. It sees the weights as any
- *                 reader of its phase does, before all writes
+ *  state          f64 scalar, a number that the rule keeps from update to update; written if the rule uses it
+ *  per variable   the variable, its slots, its moving average, and its master (the value in f32, if the variable has
+ *                 another dtype). All of them are written, and all have the shape of the variable.
+ *                 Then the gradients, one for each shard of this task, of the variable's shape and dtype (if it has a
+ *                 master: f32 or its dtype)
+ *  accumulated    i64 scalar, written; present only if gradient_accumulation_steps is above 1: how many gradients were
+ *                 added up since the last update. Their sum is in the last slot of each variable
+ *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, for the weights before the
+ *                 step
  *
  *  mst_minimize and mst_apply_gradients build it.
  */
@@ -92,7 +92,7 @@ static mst_status infer_variable(mst_infer *c, int v) {
             MST_TRY(mst_infer_same_dtype(c, first, i));
         else if (i < gradients || dtype != c->src[first].dtype)
             MST_TRY(mst_infer_want_dtype(c, i, MST_F32));
-        if (o->num_parts && i <= first + o->num_slots) continue; /* only a part, which the plan knows */
+        if (o->num_parts && i <= first + o->num_slots) continue; /* slots have only a part; the plan sets its size */
         MST_TRY(mst_infer_same_shape(c, first, i, &shape));
     }
     return MST_OK;
@@ -132,7 +132,7 @@ static mst_status apply_gradients_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INTERNAL, "the plan has not lowered it");
 }
 
-/* its sources must be variables: test/strategy/ tests it through mst_minimize */
+/* the sources must be variables, which an example cannot give: test/strategy/ tests the op through mst_minimize */
 static const mst_example apply_gradients_examples[] = {{.num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID}};
 
 const mst_op mst_op_apply_gradients = {

@@ -34,7 +34,7 @@ static mst_status assign_reference(const mst_kernel_args *a) {
     return mst_copy(a, a->src[0].data, a->src[1].data, (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype));
 }
 
-/* the source must be a variable: values are tested in test/run/variables_test.c */
+/* source 0 must be a variable, which an example cannot give: test/run/variables_test.c tests the values */
 static const mst_example assign_examples[] = {
     {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
 

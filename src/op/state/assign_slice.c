@@ -1,9 +1,9 @@
 /** assign_slice: variable[begin + i] = value[i] for each index i into value
  *
  *  variable  the output of mst_variable, which is written; or the output of an assignment, after which this one runs
- *  value     its dtype, as many dimensions, none of them longer
- *  begin     i32, [dimensions]: the place of value's first element. A slice that would reach over an end is moved until
- *            it is within, as XLA's DynamicUpdateSlice does
+ *  value     variable's dtype and number of dimensions; no dimension is longer than the variable's
+ *  begin     i32, [dimensions]: the place of value's first element. A slice that would reach beyond the variable is
+ *            moved until it fits, as in XLA's DynamicUpdateSlice
  *  dst       the variable after the write: a reader of dst gets the new value
  */
 #ifdef MST_OP_HEADER
@@ -45,7 +45,7 @@ static mst_status assign_slice_reference(const mst_kernel_args *a) {
     return mst_slice_copy(a, whole, &begin, part, false);
 }
 
-/* the source must be a variable: values are tested in test/run/variables_test.c */
+/* source 0 must be a variable, which an example cannot give: test/run/variables_test.c tests the values */
 static const mst_example assign_slice_examples[] = {
     {.num_src = 3,
      .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}, {.dtype = MST_I32, .ndim = 1, .dim = {1}}},

@@ -1,11 +1,11 @@
-/** constant: a value known while building
+/** constant: a value that is known while the graph is built
  *
  *  tensor  any shape and dtype; the graph retains it, and it must not be changed afterwards
  *  dst     the tensor
  *
- *  mst_scalar, mst_fill and mst_values make the tensor: one number, a shape full of one number, or a shape with
- *  the numbers given in row-major order (converted to the dtype). mst_string_scalar and mst_string_values make one of
- *  strings, with copies of their bytes.
+ *  mst_scalar, mst_fill and mst_values also make the tensor: of one number, of a shape filled with one number, or of a
+ *  shape with numbers in row-major order (converted to the dtype). mst_string_scalar and mst_string_values make a
+ *  tensor of strings, with copies of their bytes.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_constant(mst_graph *graph, mst_tensor *tensor);
@@ -46,7 +46,7 @@ static mst_status constant_reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-/* the tensor is made at run time: constants are tested in test/plan/simplify_test.c and test/graph/graphdef_test.c */
+/* an example cannot give a tensor: test/plan/simplify_test.c and test/graph/graphdef_test.c test constants */
 static const mst_example constant_examples[] = {{.fails = MST_INVALID}};
 
 const mst_op mst_op_constant = {
@@ -69,14 +69,14 @@ mst_value mst_constant(mst_graph *graph, mst_tensor *tensor) {
     return mst_call(graph, &mst_op_constant, 0, NULL, &(mst_constant_options){.value = tensor});
 }
 
-/* Makes a constant of TENSOR, and passes the reference to the graph. */
+/* Makes a constant of TENSOR, and drops the caller's reference: the graph has its own. */
 static mst_value adopt(mst_graph *graph, mst_tensor *tensor) {
     mst_value constant = mst_constant(graph, tensor);
     mst_tensor_release(tensor);
     return constant;
 }
 
-/* Makes a tensor for numbers. NULL on failure, with the error on the graph. */
+/* Returns a new tensor for numbers; NULL on failure, with the error on the graph. */
 static mst_tensor *numbers(mst_graph *graph, mst_dtype dtype, mst_shape shape) {
     mst_tensor *tensor = NULL;
     if (dtype == MST_STRING) {

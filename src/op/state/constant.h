@@ -1,4 +1,5 @@
-/** Options of the op constant. The plan reads them, and makes them when it replaces nodes by their constant values. */
+/** Options of the op constant. The plan reads them. It also creates them when it replaces nodes by their constant
+ *  values. */
 #ifndef MUSTER_OP_CONSTANT_H
 #define MUSTER_OP_CONSTANT_H
 

@@ -4,7 +4,7 @@
  *  shape  -1 for dimensions that each feed may choose (the batch)
  *  name   of the node, default "placeholder"
  *
- *  A run without a feed for it fails with MST_INVALID; the error names it.
+ *  A run without a feed for the placeholder fails with MST_INVALID; the error names the placeholder.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_placeholder_options {

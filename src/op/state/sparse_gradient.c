@@ -1,14 +1,14 @@
-/** leaf_rows: the gradient of gathers over axis 0, as the rows that occur in it, added up over some shards
+/** leaf_rows: the sparse gradient of gathers over axis 0, added up over some shards: only the rows that were gathered
  *
- *  values, indices, ...  pairs, one for each gather; pairs of a shard are side by side. values: f32 or f64
+ *  values, indices, ...  pairs, one for each gather; the pairs of a shard follow one another. values: f32 or f64
  *                        [.., columns...]; indices: i32 or i64 [..]
- *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. If squares is
- *         set, [n, 2 * columns]: a row has its sums of clipped elements x, then its sums of x^2
+ *  dst 0  rows [n, columns]; n is the number of all indices, or num_rows if that is less. If squares is set,
+ *         [n, 2 * columns]: each row has the sums of its clipped elements x, then the sums of x^2
  *  dst 1  i64 [1 + n]: the number of rows that are used, then their numbers, ascending. The other rows are undefined
  *  fails  MST_INVALID in the run if an index is not within 0 to num_rows - 1
  *
- *  Rows with the same number are added up: within a shard in the order in which they come, then over the shards in
- *  their fixed tree (base/shard_tree.h). If clip is not 0, each row is clipped to [-clip, clip] first.
+ *  Rows with the same number are added up: within a shard in the order of the sources, then over the shards in their
+ *  fixed tree (base/shard_tree.h). If clip is not 0, each element is clipped to [-clip, clip] first.
  *
  *  Strategies build it, and the plan lowers it (plan/leaf_rows.c).
  */
@@ -65,7 +65,7 @@ static mst_status leaf_rows_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INTERNAL, "the plan has not lowered it");
 }
 
-/* unused rows at the end may hold anything: test/strategy/sparse_test.c compares the others */
+/* unused rows at the end are undefined, so examples compare nothing: test/strategy/sparse_test.c compares used rows */
 static const mst_example leaf_rows_examples[] = {
     {.name = "no pairs", .num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
     {.name = "fewer values than indices",
@@ -92,7 +92,7 @@ mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_r
     return (mst_row_values){rows, mst_value_is_none(rows) ? rows : mst_value_output(rows, 1)};
 }
 
-/* ---- what is made of rows ---- */
+/* ---- the op sparse_gradient ---- */
 
 /** sparse_gradient: dst = zeros; dst[number[i], ...] = rows[i, ...] for the rows that are used
  *
@@ -146,7 +146,7 @@ mst_hlo mst_row_numbers_lower(mst_lower *l, mst_hlo numbers, int64_t most, int64
     const mst_hlo is_used = mst_hlo_compare(l, "LT", order, count);
     mst_hlo_fault(l, mst_hlo_outside(l, count, most + 1), MST_INVALID, "there is room for %lld rows only",
                   (long long)most);
-    /* the number before each: all are moved by one place */
+    /* the number of the row before each row: all numbers are moved by one place */
     const mst_hlo previous = mst_hlo_pad(l, number, none, (const int64_t[]){1}, (const int64_t[]){-1}, NULL);
     const mst_hlo is_wrong =
         mst_hlo_binary(l, "or", mst_hlo_compare(l, "LE", number, previous), mst_hlo_outside(l, number, num_rows));
@@ -155,7 +155,7 @@ mst_hlo mst_row_numbers_lower(mst_lower *l, mst_hlo numbers, int64_t most, int64
     return mst_hlo_select(l, is_used, number, mst_hlo_binary(l, "add", order, mst_hlo_integer(l, MST_I64, num_rows)));
 }
 
-/* Rows that are not used get numbers behind those of the variable, where nothing is. */
+/* Rows that are not used get numbers of NUM_ROWS and more, outside the variable, so scatter ignores them. */
 static void sparse_gradient_lower(mst_lower *l) {
     const mst_spec dst = l->dst_spec[0];
     const int64_t n = l->src_spec[0].shape.dim[0], columns = row_elements(dst.shape), num_rows = dst.shape.dim[0];

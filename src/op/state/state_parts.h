@@ -1,8 +1,8 @@
-/** Which part of the optimizer's slots each task keeps, if the tasks of a cluster share them out (sharded state).
+/** Which part of the optimizer's slots each task keeps, if the tasks of a cluster divide the slots (sharded state).
  *
- *  The variables of an update form buckets, in which their gradients travel: runs of about MST_BUCKET_BYTES, from the
- *  last variable to the first. Each bucket is cut between units (op/state/update.h) into one run of elements for each
- *  task. So all tasks have about as much of every bucket to add up, to update and to send.
+ *  The variables of an update, from the last to the first, are grouped into buckets of about MST_BUCKET_BYTES. The
+ *  gradients of a bucket are sent together. Each bucket is cut between units (op/state/update.h) into one run of
+ *  elements for each task. So all tasks have about equal parts of every bucket to add up, to update and to send.
  *
  *      bucket     variable 5       variable 4                  variable 3
  *      units      |    |    |    |    |    |    |    |    |    |    |    |
@@ -15,7 +15,7 @@
 
 #include "muster/tensor.h"
 
-/** Bytes of gradients that travel together. */
+/** About how many bytes of gradients are in a bucket. */
 enum { MST_BUCKET_BYTES = 4 << 20 };
 
 /** Sets BEGIN [num_variables][num_parts + 1]: part p has elements BEGIN[v][p] to BEGIN[v][p + 1] - 1 of variable v,

@@ -1,4 +1,4 @@
-/** stop_gradient: dst = src, through which no gradient flows
+/** stop_gradient: dst = src; no gradient flows from dst to src
  *
  *  src  any shape and dtype
  *  dst  like src, the same memory

@@ -1,7 +1,7 @@
 #include "op/state/update.h"
 
 int64_t mst_gradient_rows(int64_t rows, int64_t columns) {
-    enum { GROUP = 8 }; /* rows that the loops of oneDNN take at once */
+    enum { GROUP = 8 }; /* rows that the loops of oneDNN process at once */
     const int64_t most = columns < MST_UNIT_ELEMENTS / GROUP ? MST_UNIT_ELEMENTS / columns / GROUP * GROUP : GROUP;
     const int64_t parts = (rows + most - 1) / most; /* of about the same size */
     const int64_t even = (rows + parts - 1) / parts;

@@ -5,10 +5,10 @@
 #include "rule/gradient_clip.h"
 #include "rule/moving_average.h"
 
-/* The arrays of a step: the whole variable, or the rows of it that have a gradient. */
+/* The arrays of a step: of the whole variable, or only of its rows that have a gradient. */
 typedef struct state {
     mst_hlo weight, slot[MST_RULE_SLOTS], gradient;
-    mst_hlo squares; /* sums of squares of what was added up; MST_NO_HLO: the squares of the gradient count */
+    mst_hlo squares; /* sums of the squares of the summands of `gradient`; MST_NO_HLO: use gradient^2 */
 } state;
 
 static mst_dtype dtype_of(const mst_lower *l, const mst_update_hlo *u) {
@@ -19,8 +19,8 @@ static mst_hlo sum_of(mst_lower *l, mst_hlo x) {
     return mst_hlo_reduce_whole(l, "add", x, 0);
 }
 
-/* The weight to compute with: the master, unless its rounded value is not the weight. Then the weight was assigned
- * since the last step. */
+/* The weight to compute with: the master; where the rounded master differs from the weight, the weight, because it was
+ * assigned since the last step. */
 static mst_hlo weight_of(mst_lower *l, const mst_update_hlo *u) {
     if (!u->master.id) return u->weight;
     const mst_hlo rounded = mst_hlo_convert(l, u->master, mst_hlo_spec(l, u->weight).dtype);
@@ -30,14 +30,14 @@ static mst_hlo weight_of(mst_lower *l, const mst_update_hlo *u) {
 
 /* ---- rows ---- */
 
-/* Whether only the rows change that have a gradient, as in the kernel. */
+/* Whether the step changes only the rows that have a gradient, as in the kernel. */
 static bool takes_rows(const mst_update_hlo *u) {
     const mst_rule *rule = mst_rule_find(u->optimizer->rule);
     return u->rows.id && rule->rows_only && rule->rows_only(u->optimizer) && !mst_accumulates(u->optimizer) &&
            u->l1 == 0 && u->l2 == 0;
 }
 
-/* The numbers of the rows. Those that are not used get numbers behind the variable, where nothing is. */
+/* The numbers of the rows of the gradient, [n]. Unused rows get numbers of NUM_ROWS and more, outside the variable. */
 static mst_hlo row_places(mst_lower *l, const mst_update_hlo *u) {
     const int64_t n = mst_hlo_spec(l, u->rows).shape.dim[0];
     const int64_t num_rows = mst_hlo_spec(l, u->weight).shape.dim[0];
@@ -55,7 +55,7 @@ static mst_shape matrix_of(const mst_lower *l, mst_hlo variable) {
     return MST_SHAPE(shape.dim[0], columns);
 }
 
-/* Columns FIRST on of the rows, as many as the variable has. */
+/* The columns of the gradient's rows from FIRST on, as many as the variable has. */
 static mst_hlo take_columns(mst_lower *l, const mst_update_hlo *u, int64_t first) {
     return mst_hlo_slice_axis(l, u->rows, 1, first, first + matrix_of(l, u->weight).dim[1]);
 }
@@ -68,7 +68,7 @@ static mst_hlo gather_rows(mst_lower *l, mst_hlo variable, mst_hlo places) {
                           MST_SHAPE(n, matrix.dim[1]));
 }
 
-/* VARIABLE with ROWS at PLACES. */
+/* VARIABLE, with the rows at PLACES replaced by ROWS. */
 static mst_hlo put_rows(mst_lower *l, mst_hlo variable, mst_hlo places, mst_hlo rows) {
     const mst_shape shape = mst_hlo_spec(l, variable).shape;
     const mst_hlo_indexing indexing = mst_hlo_by_row(true, true);
@@ -82,7 +82,8 @@ static mst_hlo zeros_of(mst_lower *l, const mst_update_hlo *u) {
     return mst_hlo_fill(l, dtype_of(l, u), mst_hlo_spec(l, u->weight).shape, 0);
 }
 
-/* The gradient as a whole array, and in *SQUARES the sums of squares if the rows have them. */
+/* The gradient as an array of the variable's shape. Sets *SQUARES to the sums of squares, if the rows have them, else
+ * to MST_NO_HLO. */
 static mst_hlo whole_gradient(mst_lower *l, const mst_update_hlo *u, mst_hlo *squares) {
     *squares = MST_NO_HLO;
     if (u->gradient.id) return mst_hlo_convert(l, u->gradient, dtype_of(l, u));
@@ -122,8 +123,8 @@ static mst_hlo decayed(mst_lower *l, const mst_update_hlo *u, mst_hlo w) {
     return mst_hlo_binary(l, "subtract", w, mst_hlo_binary(l, "multiply", w, rate));
 }
 
-/* Replaces weight and slots in S by the new ones. S has the decayed weight, and the gradient with its penalty, which is
- * not clipped yet. */
+/* Replaces weight and slots in S by the new ones. Before, S has the decayed weight, and the gradient plus penalty, not
+ * clipped yet. */
 static void update(mst_lower *l, const mst_update_hlo *u, state *s) {
     const mst_optimizer *o = u->optimizer;
     const mst_rule *rule = mst_rule_find(o->rule);
@@ -143,7 +144,7 @@ static void update(mst_lower *l, const mst_update_hlo *u, state *s) {
     for (int k = 0; k < num_slots; k++) s->slot[k] = tile.slot[k];
 }
 
-/* Changes only the rows that have a gradient; the weight decays in all. */
+/* Applies the rule only to the rows that have a gradient; weight decay changes all rows. */
 static void update_rows(mst_lower *l, mst_update_hlo *u, mst_hlo *w) {
     const int num_slots = mst_rule_find(u->optimizer->rule)->num_slots(u->optimizer);
     const mst_hlo places = row_places(l, u);
@@ -156,7 +157,8 @@ static void update_rows(mst_lower *l, mst_update_hlo *u, mst_hlo *w) {
     for (int k = 0; k < num_slots; k++) u->slot[k] = put_rows(l, u->slot[k], places, s.slot[k]);
 }
 
-/* A step that only adds its gradient to the sum leaves the weight and the other slots as they are. */
+/* Applies the rule to all rows. With accumulation, a step that only adds its gradient to the sum does not change the
+ * weight and the other slots. */
 static void update_all(mst_lower *l, mst_update_hlo *u, mst_hlo *w) {
     const bool sums = mst_accumulates(u->optimizer);
     const int num_slots = mst_rule_find(u->optimizer->rule)->num_slots(u->optimizer);
@@ -201,7 +203,7 @@ void mst_update_lower(mst_lower *l, mst_update_hlo *u) {
     u->weight = mst_hlo_convert(l, w, mst_hlo_spec(l, u->weight).dtype);
 }
 
-/* ROWS, with 0 in those that are not used: they may hold anything. */
+/* ROWS, with the unused rows, whose elements are undefined, replaced by 0. */
 static mst_hlo used_rows(mst_lower *l, const mst_update_hlo *u, mst_hlo rows) {
     const int64_t n = mst_hlo_spec(l, rows).shape.dim[0];
     const mst_hlo order = mst_hlo_iota(l, MST_I64, MST_SHAPE(n, 1), 0);

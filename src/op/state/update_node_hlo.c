@@ -1,9 +1,9 @@
-/* The op update in StableHLO: the step of each variable of a node, one after the other. */
+/* The op update in StableHLO: the steps of the variables of a node, one after the other. */
 #include <stdlib.h>
 
 #include "op/state/update_hlo.h"
 
-/* Whether a program can do what the node does; if not, the program has an error. */
+/* Whether the node can be written as StableHLO; if not, the program gets an error. */
 static bool can_lower(mst_lower *l, bool writes) {
     const mst_update_options *o = l->options;
     if (o->sharded || o->purpose == MST_UPDATE_STAGE)
@@ -60,14 +60,14 @@ static void take_gradient(mst_lower *l, const mst_update_variable *v, mst_dtype 
 
 static void put_variable(const mst_lower *l, const mst_update_variable *v, const mst_update_hlo *u, mst_hlo *written) {
     const mst_update_options *o = l->options;
-    if (!written) return; /* only a step writes, and it has them */
+    if (!written) return; /* the purpose writes nothing; for a step WRITTEN is not NULL */
     written[v->weight] = u->weight;
     for (int32_t k = 0; k < o->num_slots; k++) written[v->slot + k] = u->slot[k];
     if (v->average >= 0) written[v->average] = u->average;
     if (v->master >= 0) written[v->master] = u->master;
 }
 
-/* Does the work on one variable. Its sum, a scalar, is that of squares or the penalty. */
+/* Writes the work on one variable. Returns a scalar: for MST_UPDATE_NORMS the sum of squares, else the penalty. */
 static mst_hlo lower_variable(mst_lower *l, const mst_update_variable *v, const mst_hlo *scalar, mst_hlo *written) {
     const mst_update_options *o = l->options;
     const mst_dtype dtype = mst_hlo_spec(l, l->src[v->master >= 0 ? v->master : v->weight]).dtype;
@@ -81,13 +81,13 @@ static mst_hlo lower_variable(mst_lower *l, const mst_update_variable *v, const 
     return u.penalty;
 }
 
-/* Numbers for UNITS units whose sum is SUM, all of it in the first. */
+/* An array of UNITS numbers, one for each unit: first SUM, then zeros. */
 static mst_hlo spread(mst_lower *l, mst_hlo sum, int64_t units) {
     const mst_hlo first = mst_hlo_reshape(l, sum, MST_SHAPE(1));
     return mst_hlo_pad(l, first, mst_hlo_number_like(l, sum, 0), NULL, (const int64_t[]){units - 1}, NULL);
 }
 
-/* Does the work on all variables; PART has room for one value of each. */
+/* Writes the work on all variables. PART has room for one value of each variable. */
 static void lower_variables(mst_lower *l, mst_hlo *part, mst_hlo *written) {
     const mst_update_options *o = l->options;
     const mst_update_variable *v = o->variable;

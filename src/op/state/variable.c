@@ -1,7 +1,7 @@
-/** variable: a value that stays from step to step
+/** variable: a value that is kept from step to step
  *
  *  name     full name; not prefixed by name scopes
- *  initial  its first value, of known shape; what mst_session_init_variables assigns
+ *  initial  the first value, of known shape; mst_session_init_variables assigns it
  *  dst      like initial: the storage itself, not a copy
  *
  *  A reader sees the value of its phase: muster/graph.h, "what a run reads and writes".
@@ -15,16 +15,16 @@ typedef struct mst_variable_options {
     const char *name;
     mst_value initial;
     bool not_trainable;
-    bool hidden;           /**< in no collection: slots, counters */
-    const char *container; /**< of its entry in the store; default "" */
-    int kind;              /**< mst_state_kind of its entry */
+    bool hidden;           /**< in no collection, like slots and counters */
+    const char *container; /**< of the entry in the store; default "" */
+    int kind;              /**< mst_state_kind of the entry in the store */
     const char *mirrored;  /**< devices that keep a copy each, "/cpu:0,/cpu:1"; NULL: one value on one device */
-    int join;              /**< mst_join_kind: how the values that replicas give it become one; default: their mean */
-    const char *average;   /**< name of the variable that keeps its moving average; NULL: there is none */
-    float l1, l2;          /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2; Keras' L2(x) is .l2 = 2 * x */
+    int join;              /**< mst_join_kind: how the values that replicas assign are joined; default: their mean */
+    const char *average;   /**< name of the variable that keeps the moving average; NULL: there is none */
+    float l1, l2;          /**< penalty: l1 * sum |w| + l2 / 2 * sum w^2; Keras' L2(x) is .l2 = 2 * x */
     mst_dtype dtype;       /**< set by the op */
     mst_shape shape;       /**< set by the op */
-    mst_constraint constraint; /**< of its values after each step that trains it: muster/constraint.h */
+    mst_constraint constraint; /**< applied after each step that trains the variable: muster/constraint.h */
 } mst_variable_options;
 /** How the values that the replicas of a step assign to a variable become one: see mst_replica. */
 typedef enum mst_join_kind {
@@ -38,12 +38,12 @@ MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with(MST_NAMED_3(mst_variable_options, graph, name, initial, __VA_ARGS__))
 /** True if VALUE is the output of a variable. */
 MST_API bool mst_is_variable(mst_value value);
-/** Penalty factors of a variable, 0 if it has none. */
+/** Sets *L1 and *L2 to the penalty factors of a variable, 0 if it has none. */
 MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
 /** The constraint of a variable; of kind MST_CONSTRAINT_NONE if it has none. */
 MST_API mst_constraint mst_variable_constraint(mst_value variable);
-/** Gives VARIABLE a constraint in place of the one it has. To be called before the first run that trains it.
- *  MST_INVALID on the graph if the variable cannot have it. */
+/** Replaces the constraint of VARIABLE. To be called before the first run that trains the variable. If the variable
+ *  cannot have this constraint, the graph gets the error MST_INVALID. */
 MST_API void mst_variable_constrain(mst_value variable, mst_constraint constraint);
 /** Keeps a copy of VARIABLE on each of the devices that DEVICES names ("/cpu:0,/cpu:1"; NULL: one value on one device).
  *  To be called before the first run with the variable. */

@@ -1,10 +1,10 @@
-/** A property of variables that only the code that builds their update sets. */
+/** Sets a property of variables that only the code of optimizers may set. */
 #ifndef MUSTER_OP_STATE_VARIABLE_H
 #define MUSTER_OP_STATE_VARIABLE_H
 
 #include "muster/ops.h"
 
-/** AVERAGE, a variable of the same graph, keeps the moving average of VARIABLE. */
+/** Declares that AVERAGE, a variable of the same graph, keeps the moving average of VARIABLE. */
 void mst_variable_set_average(mst_value variable, mst_value average);
 
 #endif

@@ -3,14 +3,14 @@
  *  src  any shape, f32, f64, i32, i64 or u8
  *  dst  like src; may alias it
  *
- *  The smallest integer has no opposite, and stays as it is.
+ *  The smallest integer has no opposite in its dtype, and stays as it is.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_abs(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* The slope at 0 is 0. */
+/* The derivative at 0 is 0. */
 static mst_value abs_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_sign(c->src[0]));

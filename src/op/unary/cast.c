@@ -45,7 +45,7 @@ static mst_value cast_grad(mst_grad *c, int i) {
 }
 
 /* Converts floats to integers of DTYPE. `beyond` is one more than the largest integer, and `high` the largest float
- * below that. Floats are limited to the range from `low` to `high`; those from `beyond` on give the largest integer. */
+ * below `beyond`. Floats are limited to the range from `low` to `high`; floats >= `beyond` give the largest integer. */
 static mst_hlo integers_of(mst_lower *l, mst_hlo x, mst_dtype dtype) {
     const mst_dtype from = mst_hlo_spec(l, x).dtype;
     const double low = dtype == MST_I32 ? -0x1p31 : dtype == MST_I64 ? -0x1p63 : 0;
@@ -59,8 +59,8 @@ static mst_hlo integers_of(mst_lower *l, mst_hlo x, mst_dtype dtype) {
     return mst_hlo_select(l, is_beyond, mst_hlo_integer(l, dtype, most), mst_hlo_convert(l, within, dtype));
 }
 
-/* Converts integers to integers of DTYPE. StableHLO does not say what becomes of those that do not fit in fewer bits,
- * so these are wrapped around first. */
+/* Converts integers to integers of DTYPE. StableHLO does not define the result for integers that do not fit, so these
+ * are wrapped around first. */
 static mst_hlo other_integers(mst_lower *l, mst_hlo x, mst_dtype dtype) {
     const mst_dtype from = mst_hlo_spec(l, x).dtype;
     if (dtype == MST_U8 && from != MST_BOOL) x = mst_hlo_binary(l, "and", x, mst_hlo_number(l, from, 255));

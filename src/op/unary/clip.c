@@ -2,10 +2,10 @@
  *
  *  src        any shape, f32, f64, i32, i64 or u8
  *  dst        like src; may alias it
- *  low, high  low <= high, infinite for no bound; for integer dtypes they must be whole numbers, and are limited to the
+ *  low, high  low <= high; infinite: no bound. For integer dtypes they must be whole numbers, and are limited to the
  *             range of the dtype
  *
- *  NaN stays NaN. The gradient is 0 outside the range, and flows through at its ends.
+ *  NaN stays NaN. No gradient flows where src < low or src > high.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_clip_options {

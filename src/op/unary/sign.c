@@ -18,7 +18,7 @@ static void sign_lower(mst_lower *l) {
         l->dst[0] = mst_hlo_unary(l, "sign", l->src[0]);
 }
 
-/* NaN stays */
+/* NaN stays NaN */
 #define OP sign
 #define FORMULA (IS_NAN(x) ? x : (T)((x > 0) - IS_NEGATIVE(x)))
 #include "op/unary/unary_numbers.inc"

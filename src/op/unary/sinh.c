@@ -13,7 +13,7 @@ static mst_value sinh_grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_cosh(c->src[0]));
 }
 
-/* With a = |x| it is (e + e / (e + 1)) / 2 for a < 1, where e = e^a - 1: nothing cancels. Else it is
+/* Computes sinh(a) with a = |x|. For a < 1 it is (m + m / (m + 1)) / 2, where m = e^a - 1: nothing cancels. Else it is
  * h^2 / 2 - 1 / (2 h^2), where h = e^(a / 2): nothing overflows before the result does. */
 static void sinh_lower(mst_lower *l) {
     const mst_dtype dtype = l->src_spec[0].dtype;

@@ -1,5 +1,5 @@
-/* Products of small matrices. This file alone is compiled with contraction: a product and the sum that it is added to
- * are one instruction where the processor has it. All elements go through the same loop. */
+/* Products of small matrices. Only this file is compiled with floating-point contraction: processors with FMA compute
+ * a * b + c in one instruction. All elements go through the same loop, so all are rounded in the same way. */
 #include "kernel/cpu/base/block_product.h"
 
 #include "base/simd.h"

@@ -43,8 +43,8 @@ mst_row_ring mst_depthwise_source(const mst_conv *conv) {
                           .after = at_least_none((w->out - 1) * w->stride + SIZE - w->before - w->in)};
 }
 
-/* The gradient of column x of the source depends on columns (x + before - k) / stride of the gradient, 0 <= k < SIZE,
- * if the division leaves no remainder. */
+/* The gradient of column x of the source depends on columns (x + before - k) / stride of the output's gradient, for
+ * those k from 0 to SIZE - 1 for which the division leaves no remainder. */
 mst_row_ring mst_depthwise_gradient(const mst_conv *conv) {
     const mst_window *w = &conv->window[1];
     return (mst_row_ring){.height = conv->window[0].out,
@@ -172,7 +172,7 @@ static void convolve_end(const mst_conv *conv, const float *const row[SIZE], con
 void mst_depthwise_row_of(const mst_conv *conv, const float *example, const float *zeros, const float *weights,
                           int64_t y, float *dst) {
     const mst_window *h = &conv->window[0], *w = &conv->window[1];
-    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* of whole windows */
+    const int64_t n = conv->in_channels, stride = w->stride, last = w->in + w->before - SIZE; /* last whole window */
     int64_t begin = (w->before + stride - 1) / stride, end = last < 0 ? 0 : last / stride + 1;
     if (begin > w->out) begin = w->out;
     if (end > w->out) end = w->out;
@@ -212,7 +212,7 @@ MST_BLOCK_LOOP spread_column(const float *const *row, const float *const *w, int
         }
 }
 
-/* Each ROW is a row of the output's gradient, beginning at column 0. */
+/* Computes a row of the source's gradient, DST. Each ROW is a row of the output's gradient, beginning at column 0. */
 MST_SIMD static void spread(const float *const row[2], const float *const w[2], int64_t rows, int64_t width, int64_t n,
                             int64_t before, float *dst) {
     for (int64_t o = before / 2; 2 * o - before < width; o++) {
@@ -225,8 +225,8 @@ MST_SIMD static void spread(const float *const row[2], const float *const w[2], 
     }
 }
 
-/* Computes row y of the source's gradient. Rows (y + before - k) / 2 of the output's gradient are multiplied by row k
- * of the weights, if the division leaves no remainder. */
+/* Computes row y of the source's gradient. For each k for which the division leaves no remainder, row
+ * (y + before - k) / 2 of the output's gradient is multiplied by row k of the weights. */
 static void spread_row(const mst_conv *conv, const mst_row_ring *gradient, const float *weights, int64_t y,
                        float *dst) {
     const mst_window *h = &conv->window[0], *w = &conv->window[1];
@@ -255,7 +255,8 @@ void mst_depthwise_source_row(const mst_conv *conv, const mst_row_ring *gradient
 
 /* ---- the gradient of the weights ---- */
 
-/* Adds to LANES channels of one row of the weights' gradient. */
+/* Adds the contribution of a row of SRC and a row of the output's gradient, G, to LANES channels of one row of the
+ * weights' gradient, W. */
 MST_BLOCK_LOOP weigh_block(const float *restrict src, const float *restrict g, int64_t width, int64_t n, int64_t stride,
                            int64_t lanes, float *restrict w) {
     float s0[MST_LANES] = {0}, s1[MST_LANES] = {0}, s2[MST_LANES] = {0};

@@ -14,12 +14,12 @@
 
 enum { MST_DEPTHWISE_SIZE = 3, MST_DEPTHWISE_TAPS = MST_DEPTHWISE_SIZE * MST_DEPTHWISE_SIZE };
 
-/** Whether these functions can compute a node, which is a convolution or gradients of one, with an output of shape DST.
- *  They compute in f32 even if the node asks for bf16: the products are too few for bf16 to be faster. */
+/** Whether these functions can compute the node of C: a convolution with an output of shape DST, or its gradients. They
+ *  compute in f32 even if the node allows bf16: there are too few products for bf16 to be faster. */
 bool mst_is_depthwise(const mst_infer *c, const mst_shape *dst);
 
-/** Threads take the examples in parts; this is the number of examples in one. It depends only on the number of all
- *  examples, so it is the same on any number of threads. */
+/** Threads take the examples in parts. Returns the number of examples in a part. It depends only on EXAMPLES, the
+ *  number of all examples, so it is the same on any number of threads. */
 int64_t mst_depthwise_chunk(int64_t examples);
 
 /** A ring with the last three rows of an array of HEIGHT rows of WIDTH. Each row has BEFORE columns of zeros before it
@@ -28,8 +28,8 @@ typedef struct mst_row_ring {
     int64_t height, width, channels, before, after;
     float *rows; /**< room for four rows; the last is all zeros */
 } mst_row_ring;
-/** The ring for the array that the convolution reads, and the ring for the gradient of its output. The gradient of the
- *  source is computed from the latter. Both have no `rows` yet. */
+/** The ring for the array that the convolution reads, and the ring for the gradient of its output, from which the
+ *  gradient of the source is computed. `rows` is not set in either. */
 mst_row_ring mst_depthwise_source(const mst_conv *conv);
 mst_row_ring mst_depthwise_gradient(const mst_conv *conv);
 /** Bytes of the ring's rows. */
@@ -38,8 +38,8 @@ size_t mst_row_ring_bytes(const mst_row_ring *ring);
 void mst_row_ring_begin(mst_row_ring *ring, void *memory);
 /** The WIDTH columns of row Y, to be read or written. */
 float *mst_row_ring_inside(const mst_row_ring *ring, int64_t y);
-/** Row Y, beginning at its first column of zeros. It must be one of the last three rows that were written. If the array
- *  has no row Y, it is all zeros. */
+/** Row Y, beginning at its first column of zeros. Row Y must be one of the last three rows that were written. If Y is
+ *  outside the array, the row is all zeros. */
 const float *mst_row_ring_row(const mst_row_ring *ring, int64_t y);
 
 /** Reads row Y of EXAMPLE of SRC, [examples, height, width, channels], into the ring. With TERMS, those

@@ -109,7 +109,7 @@ static dnnl_status_t get_primitives(mst_conv_parts *s, int64_t chunk) {
     return status;
 }
 
-/* The convolution of rows BEGIN to END - 1 of the output of H, as a window of its own. */
+/* The windows H, restricted to rows BEGIN to END - 1 of the output. */
 static mst_window band_of(const mst_window *h, int64_t begin, int64_t end) {
     mst_window band = *h;
     const int64_t first = begin * h->stride - h->before;

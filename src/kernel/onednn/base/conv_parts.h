@@ -18,8 +18,8 @@
 #include "kernel/onednn/base/convolution.h"
 
 enum { MST_CONV_PART_ARGS = MST_CONVOLUTION_OPERANDS + 1 };
-/* Sizes of parts. WHOLE: `chunk` examples, or a band inside the example. REST: the last part. FIRST: the first band,
- * which has zeros above it. */
+/* Sizes of parts; each has a primitive. WHOLE: `chunk` examples, or a band inside the example. REST: the last part.
+ * FIRST: the first band, which has zeros above it. */
 enum { MST_CONV_WHOLE, MST_CONV_REST, MST_CONV_FIRST, MST_CONV_SIZES };
 
 /** A prepared call of a primitive by one thread. */
@@ -41,8 +41,7 @@ typedef struct mst_conv_parts {
     int64_t band;               /* rows of output in a band; 0: parts are examples, not bands */
     bool packed;                /* the weights are given in the primitive's layout */
     int64_t src_step, dst_step; /* elements from one part to the next */
-    int64_t src_before;         /* a band, except the first, begins to read so many elements before its place, which is
-                                 * part * src_step */
+    int64_t src_before;         /* a band, except the first, reads from so many elements before part * src_step on */
     /* Sizes and places in the workspace. It has the weights in the primitive's layout, or a gradient of them for each
      * part. After that come the scratchpads of the threads. */
     size_t weights_step, scratchpads, scratchpad_step, workspace;
@@ -77,7 +76,7 @@ static inline int64_t mst_conv_part_count(int64_t part, int64_t step, int64_t co
     return left < step ? left : step;
 }
 
-/** The number of elements before the place in the source where part PART begins to read. */
+/** The element of the source at which part PART begins to read. */
 static inline int64_t mst_conv_part_src(const mst_conv_parts *parts, int64_t part) {
     return part * parts->src_step - (part ? parts->src_before : 0);
 }

@@ -1,5 +1,5 @@
 /** Descriptions of arrays for oneDNN. They hide the differences between versions 2 and 3 of its interface. mst_forget
- *  frees a description; all zeros stand for none. */
+ *  frees a description; a description of all zeros is none. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 
@@ -29,7 +29,7 @@ static inline void mst_forget(mst_description *d) {
     if (*d) dnnl_memory_desc_destroy(*d);
 }
 
-/** D in the form in which oneDNN's functions take descriptions. */
+/** D in the form of an argument of oneDNN's functions. */
 static inline mst_const_description mst_as_given(const mst_description *d) {
     return *d;
 }

@@ -1,5 +1,4 @@
-/** Decides which implementations of oneDNN's convolutions and products are used: some of those that it offers have
- *  faults. */
+/** Decides which of oneDNN's implementations of convolutions and products are used. Some of them have faults. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
 #define MUSTER_KERNEL_ONEDNN_BASE_IMPLEMENTATION_H
 
