@@ -49,3 +49,10 @@ void damaged_print(const mst_dataset *dataset, const char *part) {
     else
         command_print("%s damaged records%s were left out", text, part);
 }
+
+void damaged_add(const mst_dataset *dataset, json_t **event) {
+    const int64_t count = dataset ? mst_dataset_num_corrupt(dataset) : 0;
+    const char *first = count ? mst_dataset_first_corrupt(dataset) : NULL;
+    if (count) json_add(event, "", "skipped_corrupt", json_integer(count));
+    if (first) json_add(event, "", "first_corrupt", json_text(first));
+}

@@ -65,7 +65,10 @@ run evaluate --load m.keras --data images:bad --skip-corrupt 1
 check evaluate_leaves_them_out grep -q "^1 damaged picture left out, the first is '$tested'$" out
 run evaluate --load m.keras --data images:bad --skip-corrupt 1 --json
 check with_the_loss_of_the_others [ "$(value test_loss)" = "$good_loss" ]
+check and_their_number_in_json grep -q '"skipped_corrupt":1,"first_corrupt":"'"$tested"'"' out
 folder_of_two=$(dirname "$second")
+run predict --load m.keras --skip-corrupt 5 "$folder_of_two" --json
+check predict_has_their_number_too grep -q '"skipped_corrupt":[1-9]' out
 run predict --load m.keras --skip-corrupt 5 "$folder_of_two" --out -
 # shellcheck disable=SC2016
 check predictions_name_the_files_that_are_left awk -v gone="$second" 'index($0, gone) { exit 1 }' out

@@ -12,6 +12,7 @@
 #include "cli/evaluate/confusion.h"
 #include "cli/file_stamp.h"
 #include "cli/json_events.h"
+#include "cli/left_out.h"
 #include "cli/model/positive_class.h"
 #include "cli/model/print_restored.h"
 #include "cli/signals.h"
@@ -59,6 +60,8 @@ mst_status evaluate_write_event(const saved_options *o, const saved_model *saved
     evaluate_add(&event, found);
     json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
     saved_model_add_devices(&event, saved);
+    left_out_add(saved->data, &event);
+    damaged_add(saved->data, &event);
     json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));
     return json_write(event);
 }

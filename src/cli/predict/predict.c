@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/left_out.h"
 #include "cli/model/saved_model.h"
 #include "cli/predict/mask_output.h"
 #include "cli/predict/predict_rows.h"
@@ -96,6 +97,8 @@ static mst_status write_event(const predict_options *o, const saved_model *saved
     json_add(&event, "", "step", json_step(saved->restored.step));
     json_add(&event, "", "precision", json_string(mst_precision_names[saved_model_precision(saved)]));
     saved_model_add_devices(&event, saved);
+    left_out_add(saved->data, &event);
+    damaged_add(saved->data, &event);
     if (o->out) json_add(&event, "", "path", json_text(o->out));
     return json_write(event);
 }

@@ -248,10 +248,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "data", json_text(t->data));
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
     if (t->validation_spec) json_add(&event, "", "validation_data", json_text(t->validation_spec));
-    if (mst_dataset_num_corrupt(t->train))
-        json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
-    if (mst_dataset_first_corrupt(t->train))
-        json_add(&event, "", "first_corrupt", json_text(mst_dataset_first_corrupt(t->train)));
+    damaged_add(t->train, &event);
     left_out_add(t->train, &event);
     add_columns(t, &event);
     column_notes_add(mst_dataset_schema(t->train), &event);
