@@ -88,13 +88,17 @@ mst_value mst_moving_average(mst_value variable) {
     return node ? (mst_value){.node = node} : MST_NONE;
 }
 
+/* The value of VARIABLE in DTYPE, with which its average and its master copy begin. It is its initial value, or what was
+ * loaded or set before the first step. */
+static mst_value value_of(mst_value variable, mst_dtype dtype) {
+    return mst_value_spec(variable).dtype == dtype ? variable : mst_cast(variable, dtype);
+}
+
 /* The moving average of VARIABLE, of DTYPE. The first update of the variable makes it, and the others share it. */
 static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value average = mst_moving_average(variable);
     if (!mst_value_is_none(average)) return average;
-    mst_value initial = mst_variable_initial(variable);
-    if (mst_value_spec(initial).dtype != dtype) initial = mst_cast(initial, dtype);
-    average = beside(variable, "ExponentialMovingAverage", initial, MST_STATE_AVERAGE);
+    average = beside(variable, "ExponentialMovingAverage", value_of(variable, dtype), MST_STATE_AVERAGE);
     mst_variable_set_average(variable, average);
     return average;
 }
@@ -132,7 +136,7 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, const i
     }
     if (o->averages) src[n++] = average_of(variable, dtype);
     if (o->masters)
-        src[n++] = beside(variable, "master", mst_cast(mst_variable_initial(variable), dtype), MST_STATE_SLOT);
+        src[n++] = beside(variable, "master", value_of(variable, dtype), MST_STATE_SLOT);
     for (int s = 0; s < u->window.count; s++) src[n++] = u->gradients[s * u->num_variables + v];
     return n;
 }

@@ -135,6 +135,8 @@ def keras_models():
     yield "keras_dense_of_steps", keras.Sequential(tagged), random.randn(5, 7, 4).astype("f4")
     pixels = [data((4, 6, 5)), layers.Dense(3, activation="relu"), layers.GlobalAveragePooling2D(), layers.Dense(2)]
     yield "keras_dense_of_pixels", keras.Sequential(pixels), random.randn(5, 4, 6, 5).astype("f4")
+    convolved = [data((6, 7, 3)), layers.Conv2D(4, 3, activation="relu"), layers.Dense(5), layers.Dense(3, activation="softmax")]
+    yield "keras_dense_after_conv", keras.Sequential(convolved), random.randn(5, 6, 7, 3).astype("f4")
     yield "keras_text", keras.Sequential(words), random.randint(0, 20, (5, 9)).astype("i4")
 
 
@@ -149,6 +151,8 @@ def export_keras(folder):
         for weight in model.weights:
             if "moving" in weight.path:
                 weight.assign(np.abs(random.randn(*weight.shape)) / 4 + 0.5)
+            elif "bias" in weight.path: # zeros would be left out of the file
+                weight.assign(random.randn(*weight.shape) / 4)
         path = os.path.join(folder, f"{name}.onnx")
         model.predict(x, verbose=0)
         model.export(path, format="onnx", verbose=False)

@@ -420,6 +420,7 @@ typedef struct state_reader {
     const mst_keras_tree *tree;
     mst_snapshot *snapshot;
     const mst_gradient_sums *sums;
+    bool is_new; /* no step was made: averages are zeros in the file, which Keras does not use */
     bool fits;
 } state_reader;
 
@@ -430,6 +431,7 @@ static mst_status read_slot(void *context, int64_t place, const char *entry, mst
     if (!tensor || !mst_shape_equal(mst_tensor_shape(tensor), spec.shape)) r->fits = false;
     if (!r->fits) return MST_OK;
     const mst_state_kind kind = strcmp(strrchr(entry, '/') + 1, average_name) == 0 ? MST_STATE_AVERAGE : MST_STATE_SLOT;
+    if (r->is_new && kind == MST_STATE_AVERAGE) return MST_OK; /* it begins with the weight */
     if (!is_sum(entry, weight)) return mst_keras_entry_add(r->snapshot, entry, kind, tensor, spec.dtype);
     MST_TRY(mst_gradient_sums_of(r->sums, weight, tensor, &sum));
     const mst_status status = mst_keras_entry_add(r->snapshot, entry, kind, sum, spec.dtype);
@@ -481,6 +483,7 @@ mst_status mst_keras_state_read(const mst_keras_tree *tree, const mst_keras_netw
         return MST_OK;
     MST_TRY(mst_snapshot_create(&r.snapshot));
     const double steps = mst_tensor_get(step, 0);
+    r.is_new = steps == 0;
     mst_status status = mst_gradient_sums_begin(model, -accumulated_at(optimizer, steps), &sums);
     if (!status) status = each_slot(model, network, &slots, read_slot, &r, &total);
     mst_gradient_sums_free(&sums);

@@ -55,11 +55,13 @@ static bool is_along(const mst_tensor *tensor, int ndim, int axis, int64_t units
     return true;
 }
 
-mst_status mst_onnx_layer_take_bias(mst_onnx_layer_call *c, int ndim, int axis, int64_t units, mst_tensor **out) {
-    const Muster__OnnxNode *user = mst_onnx_layer_only_user(c);
+/* Takes the constant that USER, an Add, adds to the value OF, if it is UNITS numbers along AXIS of NDIM dimensions; else
+ * *OUT becomes NULL. */
+static mst_status take_constant(mst_onnx_layer_call *c, const Muster__OnnxNode *user, const char *of, int ndim,
+                                int axis, int64_t units, mst_tensor **out) {
     *out = NULL;
     if (!user || strcmp(user->op_type, "Add") != 0 || user->n_input != 2 || user->n_output != 1) return MST_OK;
-    const size_t other = strcmp(user->input[0], c->onnx.node->output[0]) == 0 ? 1 : 0;
+    const size_t other = strcmp(user->input[0], of) == 0 ? 1 : 0;
     const mst_onnx_layer_call add = {.layers = c->layers, .onnx = {.node = user}};
     mst_onnx_layer_value v;
     if (mst_names_get(&c->layers->names, user->input[other]) < 0) return MST_OK;
@@ -67,10 +69,28 @@ mst_status mst_onnx_layer_take_bias(mst_onnx_layer_call *c, int ndim, int axis, 
     if (!v.tensor || mst_tensor_dtype(v.tensor) != MST_F32 || !is_along(v.tensor, ndim, axis, units)) return MST_OK;
     if (v.weight && mst_names_get(&c->layers->used, user->input[other]) >= 0) return MST_OK;
     MST_TRY(mst_names_set(&c->layers->used, user->input[other], 0));
-    MST_TRY(mst_names_set(&c->layers->used, user->output[0], 0));
-    c->add = user;
     *out = v.tensor;
     return MST_OK;
+}
+
+mst_status mst_onnx_layer_take_bias(mst_onnx_layer_call *c, int ndim, int axis, int64_t units, mst_tensor **out) {
+    const Muster__OnnxNode *user = mst_onnx_layer_only_user(c);
+    MST_TRY(take_constant(c, user, c->onnx.node->output[0], ndim, axis, units, out));
+    if (!*out) return MST_OK;
+    c->add = user;
+    return mst_names_set(&c->layers->used, user->output[0], 0);
+}
+
+/* The same for a product whose axes are merged, and which a Reshape separates again before the Add. The Add then passes
+ * its input on (read_merge). */
+static mst_status take_bias_after_reshape(mst_onnx_layer_call *c, int ndim, int64_t units, mst_tensor **out) {
+    const Muster__OnnxNode *reshape = mst_onnx_layer_only_user(c);
+    *out = NULL;
+    if (!reshape || strcmp(reshape->op_type, "Reshape") != 0 || reshape->n_output != 1) return MST_OK;
+    const mst_onnx_layer_call next = {.layers = c->layers, .onnx = {.node = reshape}};
+    const Muster__OnnxNode *user = mst_onnx_layer_only_user(&next);
+    MST_TRY(take_constant(c, user, reshape->output[0], ndim, ndim - 1, units, out));
+    return *out ? mst_names_set(&c->layers->passed, user->output[0], 0) : MST_OK;
 }
 
 /* Sets output 0 to a dense layer on X with the matrix WEIGHTS, which is made from input 1, and the bias BIAS * FACTOR;
@@ -127,7 +147,9 @@ static mst_status read_matmul(mst_onnx_layer_call *c) {
     MST_TRY(mst_onnx_layer_take(c, 1));
     MST_TRY(new_matrix(matrix, false, 1, &weights));
     const int ndim = x.merged ? 2 : x.ndim;
-    const mst_status status = mst_onnx_layer_take_bias(c, ndim, ndim - 1, mst_tensor_shape(weights).dim[1], &bias);
+    const int64_t units = mst_tensor_shape(weights).dim[1];
+    mst_status status = mst_onnx_layer_take_bias(c, ndim, ndim - 1, units, &bias);
+    if (!status && !bias && x.merged) status = take_bias_after_reshape(c, x.ndim, units, &bias);
     if (status) {
         mst_tensor_release(weights);
         return status;
@@ -431,6 +453,8 @@ static mst_status read_merge(mst_onnx_layer_call *c) {
         return MST_FAIL(MST_UNIMPLEMENTED, "it has %zu inputs, and two become a layer", c->onnx.node->n_input);
     MST_TRY(mst_onnx_layer_any(c, 0, &a));
     MST_TRY(mst_onnx_layer_any(c, 1, &b));
+    if (mst_names_get(&c->layers->passed, c->onnx.node->output[0]) >= 0)
+        return mst_onnx_layer_put(c, a.ndim ? a : b); /* its constant is the bias of a layer before */
     if (a.row || b.row) return mst_onnx_layer_merge_rows(c, a, b, kind);
     if (a.ndim && b.ndim) return merge_values(c, a, b, kind);
     const bool swapped = !a.ndim;

@@ -47,9 +47,21 @@ static mst_status read_constant(mst_onnx_layer_call *c) {
 
 /* ---- sizes ---- */
 
-/* The item of a list of sizes for axis K of value I. */
-static int64_t open_size(int64_t i, int k) {
-    return MST_ONNX_UNKNOWN - (i * MST_MAX_NDIM + k);
+/* A number for the value X, which is input 0: the same for all values that are one output of a layer in another order.
+ * Sequences have numbers of their own. */
+static int64_t number_of(const mst_onnx_layer_call *c, const mst_onnx_layer_value *x) {
+    return x->sequence.ndim ? 2 * mst_names_get(&c->layers->names, c->onnx.node->input[0]) + 1 : 2 * x->out.node;
+}
+
+/* The item of a list of sizes for the size of axis K of the value NUMBER. */
+static int64_t open_size(int64_t number, int k) {
+    return MST_ONNX_UNKNOWN - (number * MST_MAX_NDIM + k);
+}
+
+/* The axis of the output of the layer that is axis K of X. */
+static int axis_of_layer(const mst_onnx_layer_value *x, int k) {
+    if (x->sequence.ndim || !x->last || x->ndim < 3 || !k) return k;
+    return k == 1 ? x->ndim - 1 : k - 1;
 }
 
 static mst_status read_sizes_of(mst_onnx_layer_call *c) {
@@ -61,10 +73,24 @@ static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     mst_onnx_layer_value sizes = {.num_sizes = x.ndim, .size = {MST_ONNX_EXAMPLES}};
     for (int i = 0; i < x.ndim; i++) {
         const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_AXIS_EXAMPLES : i == 0;
-        sizes.size[i] =
-            examples ? MST_ONNX_EXAMPLES : open_size(mst_names_get(&c->layers->names, c->onnx.node->input[0]), i);
+        sizes.size[i] = examples ? MST_ONNX_EXAMPLES : open_size(number_of(c, &x), axis_of_layer(&x, i));
     }
     return mst_onnx_layer_put(c, sizes);
+}
+
+/* The product of a list of sizes is not known if one of them is not, and is what a Reshape leaves open then. */
+static mst_status read_product(mst_onnx_layer_call *c) {
+    mst_onnx_layer_value v;
+    int64_t product = 1;
+    (void)mst_onnx_int(&c->onnx, "keepdims", 1);
+    (void)mst_onnx_attribute(&c->onnx, "axes", MST_ONNX_INTS);
+    (void)mst_onnx_int(&c->onnx, "noop_with_empty_axes", 0);
+    MST_TRY(mst_onnx_layer_raw(c, 0, &v));
+    if (!v.num_sizes) return MST_FAIL(MST_UNIMPLEMENTED, "the operator is no layer of Keras, nor a part of one");
+    if (v.num_sizes == 1) return mst_onnx_layer_put(c, v);
+    for (int i = 0; i < v.num_sizes && product >= 0; i++)
+        if (v.size[i] < 0 || __builtin_mul_overflow(product, v.size[i], &product)) product = -1;
+    return mst_onnx_layer_put(c, (mst_onnx_layer_value){.num_sizes = 1, .size = {product}});
 }
 
 static mst_status read_slice(mst_onnx_layer_call *c) {
@@ -226,9 +252,11 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
         x.merged = 0;
         if (is_whole) return mst_onnx_layer_put(c, x);
     }
+    const int64_t source = number_of(c, &x);
     MST_TRY(mst_onnx_sequence_settle(c->layers, &x));
-    if (count == 2 && x.ndim > 2 && list[0] == -1 && list[1] == x.channels && !x.last && !x.is_pooled) {
-        x.merged = 1 + mst_names_get(&c->layers->names, c->onnx.node->input[0]);
+    const bool keeps_last = count == 2 && (list[1] == x.channels || list[1] == open_size(source, x.ndim - 1));
+    if (keeps_last && x.ndim > 2 && list[0] == -1 && !x.last && !x.is_pooled) {
+        x.merged = 1 + source;
         return mst_onnx_layer_put(c, x);
     }
     if (count < 2 || count > MST_MAX_NDIM)
@@ -372,6 +400,7 @@ const mst_onnx_layer_op mst_onnx_layer_shape_ops[] = {
     {"Where", .make = read_where},
     {"Identity", .make = read_identity},
     {"Pad", .make = read_pad},
+    {"ReduceProd", .make = read_product},
     {"Reshape", .make = read_reshape},
     {"Shape", .make = read_sizes_of},
     {"Slice", .make = read_slice},

@@ -407,6 +407,7 @@ static void free_layers(mst_onnx_layers *l) {
     free(l->value);
     mst_names_free(&l->names);
     mst_names_free(&l->used);
+    mst_names_free(&l->passed);
     mst_names_free(&l->uses);
     free(l->use);
 }

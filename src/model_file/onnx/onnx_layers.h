@@ -11,7 +11,7 @@
 
 enum { MST_ONNX_LAYER_NAME = 256, MST_ONNX_MOST_SIZES = 8 };
 /** Items of a list of sizes that are known only in a run: the number of examples, and any other size, which is
- *  MST_ONNX_UNKNOWN or less. The size of axis K of value I is MST_ONNX_UNKNOWN - (I * MST_MAX_NDIM + K). */
+ *  MST_ONNX_UNKNOWN or less: there is a number for each axis of each layer's output (onnx_layer_shape.c). */
 enum { MST_ONNX_EXAMPLES = -2, MST_ONNX_UNKNOWN = -3 };
 
 /** A value that is computed from x, an input with the indices of rows of an embedding. In files of TensorFlow negative
@@ -65,8 +65,8 @@ typedef struct mst_onnx_layer_value {
      *  elements in the order of channels last, and ONNX has them in the order of channels second. */
     int flat;
     int64_t flat_channels; /**< number of channels of `pixels` */
-    /** 1 + the index of a value if a Reshape made one axis of all its axes except the last; else 0. `out` still has all
-     *  axes, in ONNX's order, and `ndim` is their number. */
+    /** If a Reshape made one axis of all axes except the last, 1 + the number of its source (onnx_layer_shape.c); else 0.
+     *  `out` still has all axes, in ONNX's order, and `ndim` is their number. */
     int64_t merged;
     bool is_pooled;    /**< all dimensions but the examples and the channels are 1 */
     bool not_negative; /**< no element is below 0 */
@@ -109,6 +109,8 @@ typedef struct mst_onnx_layers {
     struct mst_onnx_layer_cell *cell; /**< recurrent operators (onnx_layer_cells.c) */
     int64_t num_cells, cell_capacity;
     mst_names used; /**< tensors that have become weights, and outputs of nodes that are part of an earlier layer */
+    mst_names
+        passed; /**< outputs of nodes Add whose constant became the bias of an earlier layer: they change nothing */
 } mst_onnx_layers;
 
 /** A node while it is read. The member `onnx` is for reading its attributes; onnx.reader is NULL. */
