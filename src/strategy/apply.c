@@ -22,6 +22,7 @@
 #include "rule/rule.h"
 #include "store/store.h"
 #include "strategy/penalty.h"
+#include "strategy/weight_copies.h"
 
 bool mst_resolve_optimizer(mst_graph *graph, const mst_optimizer *optimizer, mst_optimizer *out) {
     *out = mst_optimizer_named(optimizer->rule ? optimizer->rule : "sgd", *optimizer);
@@ -98,7 +99,7 @@ static mst_value value_of(mst_value variable, mst_dtype dtype) {
 static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value average = mst_moving_average(variable);
     if (!mst_value_is_none(average)) return average;
-    average = beside(variable, "ExponentialMovingAverage", value_of(variable, dtype), MST_STATE_AVERAGE);
+    average = beside(variable, MST_COPY_AVERAGE, value_of(variable, dtype), MST_STATE_AVERAGE);
     mst_variable_set_average(variable, average);
     return average;
 }
@@ -135,8 +136,7 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, const i
         src[n++] = beside(variable, suffix, mst_fill(u->graph, dtype, shape, initial), MST_STATE_SLOT);
     }
     if (o->averages) src[n++] = average_of(variable, dtype);
-    if (o->masters)
-        src[n++] = beside(variable, "master", value_of(variable, dtype), MST_STATE_SLOT);
+    if (o->masters) src[n++] = beside(variable, MST_COPY_MASTER, value_of(variable, dtype), MST_STATE_SLOT);
     for (int s = 0; s < u->window.count; s++) src[n++] = u->gradients[s * u->num_variables + v];
     return n;
 }

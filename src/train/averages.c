@@ -6,14 +6,14 @@
 #include "base/no_memory.h"
 #include "muster/minimize.h"
 #include "muster/op.h"
+#include "strategy/weight_copies.h"
 #include "train/trainer.h"
 
 /* The name of the entry with the average of VARIABLE. With parameter servers it is not a variable of this graph. */
 static mst_status name_average(mst_value variable, char **name) {
     const mst_value average = mst_moving_average(variable);
-    const int length = mst_value_is_none(average)
-                           ? asprintf(name, "%s/ExponentialMovingAverage", mst_value_name(variable))
-                           : asprintf(name, "%s", mst_value_name(average));
+    const int length = mst_value_is_none(average) ? asprintf(name, "%s/" MST_COPY_AVERAGE, mst_value_name(variable))
+                                                  : asprintf(name, "%s", mst_value_name(average));
     if (length < 0) *name = NULL;
     return *name ? MST_OK : MST_NO_MEMORY("for the name of a moving average");
 }

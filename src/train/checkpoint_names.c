@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rule/accumulate.h"
+#include "strategy/weight_copies.h"
 
 /* A slot is named `slot` in the store and `file` in the file. A row fits if the variable also has the slot `with`, and
  * does not have the slot `without` (if these are given). The first row that fits is used. */
@@ -26,7 +27,7 @@ static const struct row {
     {"accumulator", "Adagrad", {NULL}, {"linear", "Ftrl_1"}},
 };
 enum { NUM_ROWS = sizeof rows / sizeof *rows, NAME_SIZE = 1024 };
-static const char average[] = "ExponentialMovingAverage";
+static const char average[] = MST_COPY_AVERAGE;
 
 static const char *last_part(const char *name) {
     const char *slash = strrchr(name, '/');
@@ -87,7 +88,7 @@ static bool is_unused(const char *part) {
 static bool is_slot_name(const char *part) {
     for (int r = 0; r < NUM_ROWS; r++)
         if (strcmp(part, rows[r].slot) == 0) return true;
-    return strcmp(part, "master") == 0 || strcmp(part, MST_ACCUMULATOR) == 0;
+    return strcmp(part, MST_COPY_MASTER) == 0 || strcmp(part, MST_ACCUMULATOR) == 0;
 }
 
 const char *mst_checkpoint_store_name(mst_arena *arena, const char *name, mst_checkpoint_has has, const void *file,

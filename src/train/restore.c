@@ -17,6 +17,7 @@
 #include "graph/spec.h"
 #include "store/store.h"
 #include "strategy/strategy.h"
+#include "strategy/weight_copies.h"
 #include "train/checkpoint_file.h"
 #include "train/restore.h"
 
@@ -115,7 +116,7 @@ static mst_tensor *value_for(restore *r, const char *container, const char *name
     char average[NAME_SIZE + 32], text[NAME_SIZE];
     const char *file_name = name_in_file(r, name, text);
     if (r->options.averages && kind == MST_STATE_WEIGHT) {
-        snprintf(average, sizeof average, "%s/ExponentialMovingAverage", file_name);
+        snprintf(average, sizeof average, "%s/" MST_COPY_AVERAGE, file_name);
         mst_tensor *value = restore_take(r, container, average);
         if (value) return value;
     }
@@ -258,6 +259,7 @@ static mst_status restore_run(restore *r) {
         MST_TRY(mst_snapshot_set_note(r->chosen, key, mst_snapshot_note(r->file, key)));
     const mst_tensor *step = mst_snapshot_find(r->file, NULL, MST_STATE_GLOBAL_STEP);
     r->out->step = step ? (int64_t)mst_tensor_get(step, 0) : 0;
+    MST_TRY(mst_weight_copies_add(r->store, r->chosen));
     return mst_store_restore(r->store, r->chosen);
 }
 

@@ -356,4 +356,27 @@ fails a_damaged_model_is_one_error 1 "cut.keras" predict --load cut.keras
 run train $small --load m.keras --data csv:table.csv
 check data_of_another_shape_is_one_error [ "$status" = 1 ]
 
+# ---- averages begin with loaded weights --------------------------------------------------------------
+
+# The rate is so small that weights stay: their averages then are these weights, with any seed.
+still="--data idx:data --batch-size 40 --optimizer sgd --learning-rate 1e-30"
+for file in still.keras still.npz still.safetensors still; do
+    run train --data idx:data --hidden-units 9 --batch-size 40 --steps 5 --save $file
+done
+run convert still.keras still.weights.h5
+run train --data idx:data --hidden-units 9 --batch-size 40 --steps 5 --checkpoint-dir still-run
+for what in "--load still.keras" "--hidden-units 9 --load still.npz" "--hidden-units 9 --load still.safetensors" \
+    "--hidden-units 9 --load still" "--model still.keras --load still.keras" "--model still.keras --load still.weights.h5" \
+    "--load still.keras --precision mixed_bfloat16"; do
+    run train $still $what --steps 1 --seed 2 --json
+    weights=$(value weights_sha256)
+    for seed in 3 4; do
+        run train $still $what --steps 1 --seed $seed --ema 0.9 --use-ema --json
+        check "averages_begin_with_the_weights_of_$(echo $what | tr -c 'a-z0-9\n' _)" [ "${#weights}" = 64 -a "$weights" = "$(value weights_sha256)" ]
+    done
+done
+run train --data idx:data --hidden-units 9 --batch-size 40 --steps 6 --checkpoint-dir still-run --optimizer sgd \
+    --learning-rate 1e-30 --ema 0.9 --use-ema --save resumed.npz
+works and_of_a_training_that_is_resumed '^ *[0-9]' predict --load resumed.npz --data idx:data
+
 end_of_checks

@@ -16,6 +16,7 @@
 #include "model_file/huggingface/tensors.h"
 #include "model_file/huggingface/token_network.h"
 #include "store/store.h"
+#include "strategy/weight_copies.h"
 #include "tensor/tensor_check.h"
 
 /* The name of the note, in the model's store, with the config.json that the model was read from. When the model is
@@ -180,6 +181,7 @@ static mst_status read_weights(const char *path, const mst_gpt_network *config, 
     if (!status) status = mst_snapshot_create(&reader.snapshot);
     if (!status) status = read_list(&reader, list, count);
     mst_tensor_release(reader.tensor);
+    if (!status) status = mst_weight_copies_add(store, reader.snapshot);
     if (!status) status = mst_store_restore(store, reader.snapshot);
     mst_snapshot_release(reader.snapshot);
     mst_huggingface_close(&files);

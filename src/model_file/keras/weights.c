@@ -11,6 +11,7 @@
 #include "model_file/keras/layer_folder.h"
 #include "model_file/keras/preprocessing.h"
 #include "rule/accumulate.h"
+#include "strategy/weight_copies.h"
 
 /* ---- tensors of a file as entries of a store ---- */
 
@@ -219,6 +220,7 @@ mst_status mst_keras_weights_read(const char *name, const mst_keras_tree *tree, 
     if (!status && mst_snapshot_count(snapshot) != needed)
         status = MST_FAIL(MST_INVALID, "'%s': has %lld weights, the model %lld: it is another one's", name,
                           (long long)mst_snapshot_count(snapshot), (long long)needed);
+    if (!status) status = mst_weight_copies_add(model->store, snapshot);
     if (!status) status = mst_store_restore(model->store, snapshot);
     mst_snapshot_release(snapshot);
     return status;
@@ -306,7 +308,7 @@ typedef struct keras_slots {
 
 /* Groups that come before the groups of the rule. */
 enum { GROUP_OF_AVERAGES = -2, GROUP_OF_SUMS = -1 };
-static const char average_name[] = "ExponentialMovingAverage";
+static const char average_name[] = MST_COPY_AVERAGE;
 
 static void add_slot(keras_slots *slots, const char *name, int group) {
     slots->name[slots->count] = name, slots->group[slots->count] = group, slots->count++;

@@ -10,6 +10,7 @@
 #include "model_file/keras/keras_file.h"
 #include "model_file/keras/weights.h"
 #include "muster/model_file.h"
+#include "strategy/weight_copies.h"
 
 enum { PATH_SIZE = 1024, MOST_LISTED = 20 };
 
@@ -239,6 +240,7 @@ mst_status mst_model_load_layers(mst_model *model, const char *path, mst_loaded_
     if (!status) status = mst_model_weights(model, &t.weights, &t.num_weights);
     if (!status) status = mst_snapshot_create(&t.chosen);
     if (!status) status = choose(&t);
+    if (!status) status = mst_weight_copies_add(model->store, t.chosen);
     if (!status) status = mst_store_restore(model->store, t.chosen);
     if (!status && loaded) status = fill_loaded(&t, loaded);
     mst_snapshot_release(t.chosen);
