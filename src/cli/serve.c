@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/json_text.h"
 #include "cli/command.h"
+#include "cli/json_events.h"
 #include "cli/signals.h"
 
 static bool is_stopped(void *context) {
@@ -17,17 +19,28 @@ static bool is_told_to_leave(void *context) {
     return signals_caught() == SIGTERM;
 }
 
-int serve(mst_server_options options, bool quiet) {
+/* Says EVENT, of the CLUSTER that is served, as JSON. */
+static mst_status write_event(const char *event, const char *cluster) {
+    json_t *json = json_event(event);
+    if (cluster) json_add(&json, "", "cluster", json_text(cluster));
+    return json_write(json);
+}
+
+int serve(mst_server_options options, bool quiet, bool json) {
     char text[256];
     options.log = quiet ? NULL : stderr;
     options.stop = is_stopped;
     options.leave = is_told_to_leave;
     const bool can_serve = mst_cluster_num_workers(options.cluster) > 0; /* else prints only the error */
-    if (!quiet && can_serve) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
+    mst_status status = MST_OK;
+    if (can_serve) (void)mst_cluster_print(options.cluster, text, sizeof text);
+    if (json && can_serve) status = write_event("serving", text);
+    if (!json && !quiet && can_serve) printf("serves as %s\n", text);
     fflush(stdout);
-    mst_status status = signals_catch();
+    if (!status) status = signals_catch();
     if (!status) status = mst_server_run_with(&options);
-    if (!status && !quiet) printf("all workers have done their work\n");
+    if (!status && json) status = write_event("served", NULL);
+    if (!status && !json && !quiet) printf("all workers have done their work\n");
     if (status == MST_CANCELLED && signals_caught()) return EXIT_SIGNAL + signals_caught();
     return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }

@@ -5,7 +5,7 @@
 #include "muster/server.h"
 
 /** Serves until the job has ended. Sets `log` and `stop` of OPTIONS. Prints errors, and returns an exit status. QUIET:
- *  prints nothing else. */
-int serve(mst_server_options options, bool quiet);
+ *  prints nothing else. JSON: prints the events `serving` and `served`. */
+int serve(mst_server_options options, bool quiet, bool json);
 
 #endif

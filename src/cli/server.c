@@ -108,8 +108,8 @@ static int server_run(const command_call *call) {
                                                           .memory_limit = o->memory_limit},
                                 o->quiet);
     else if (!status)
-        status =
-            serve((mst_server_options){CLUSTER_SERVER_OPTIONS(cluster, o), .step_timeout = o->step_timeout}, o->quiet);
+        status = serve((mst_server_options){CLUSTER_SERVER_OPTIONS(cluster, o), .step_timeout = o->step_timeout},
+                       o->quiet, false);
     mst_cluster_release(cluster);
     return status;
 }

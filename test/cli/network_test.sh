@@ -360,13 +360,13 @@ check data_of_another_shape_is_one_error [ "$status" = 1 ]
 
 # The rate is so small that weights stay: their averages then are these weights, with any seed.
 still="--data idx:data --batch-size 40 --optimizer sgd --learning-rate 1e-30"
-for file in still.keras still.npz still.safetensors still; do
+for file in still.keras still.npz still.safetensors; do
     run train --data idx:data --hidden-units 9 --batch-size 40 --steps 5 --save $file
 done
 run convert still.keras still.weights.h5
 run train --data idx:data --hidden-units 9 --batch-size 40 --steps 5 --checkpoint-dir still-run
 for what in "--load still.keras" "--hidden-units 9 --load still.npz" "--hidden-units 9 --load still.safetensors" \
-    "--hidden-units 9 --load still" "--model still.keras --load still.keras" "--model still.keras --load still.weights.h5" \
+    "--model still.keras --load still.keras" "--model still.keras --load still.weights.h5" \
     "--load still.keras --precision mixed_bfloat16"; do
     run train $still $what --steps 1 --seed 2 --json
     weights=$(value weights_sha256)

@@ -78,6 +78,20 @@ printf 'A goal, a match!\n' > in
 works also_of_standard_input '^ *0  *sport' predict --load split.keras --text - < in
 works also_of_a_column "$learnt" train --data csv:t --text quote --label topic $splits --evaluate --save column.keras
 works whose_name_is_kept "$learnt" evaluate --load column.keras --data csv:t-test.csv
+printf 'quote\n"A goal, a match!"\nAtom STAR\n' > alone.csv
+works a_column_of_texts_may_be_alone '^ *1  *science' predict --load split.keras --data csv:alone.csv --text quote
+cat > bare.py << 'END'
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w") as new:
+    for name in old.namelist():  # without the note of the training, as other programs write it
+        data = old.read(name)
+        if name == "metadata.json": data = json.dumps({k: v for k, v in json.loads(data).items() if "muster" not in k}).encode()
+        new.writestr(name, data)
+END
+python3 bare.py split.keras bare.keras
+works also_for_a_file_of_another_program '^ *1 ' predict --load bare.keras --data csv:alone.csv --text quote
+mkdir new-texts && printf 'A goal' > new-texts/a.txt && printf 'Atom STAR' > new-texts/b.txt
+works whose_files_are_named '^new-texts/b.txt ' predict --load bare.keras --data texts:new-texts
 works its_length_can_be_changed '^ *1  *science' predict --load split.keras --data texts:two.txt --sequence-length 2
 works folds_need_no_new_words '2 folds' train --data texts:folders $splits --folds 2
 sed 's/"output_sequence_length": 16,//' split.json > open.json

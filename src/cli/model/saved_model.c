@@ -443,6 +443,7 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     char *folder = NULL;
     const char *spec = choose_spec(o, note);
     MST_TRY(check_texts(o, list, ends, spec, out));
+    if (out->model) MST_TRY(network_check_strings(path_of(o), ends));
     const bool takes_strings = out->model && network_takes_strings(ends);
     if (takes_strings) MST_TRY(check_strings(o, list, note, spec));
     if (o->sequence_length && !takes_strings)

@@ -187,7 +187,8 @@ bool train_cluster_is_server(const training *t) {
 
 int train_cluster_serve(const training *t) {
     const train_options *o = t->o;
-    return serve((mst_server_options){CLUSTER_SERVER_OPTIONS(t->cluster, o)}, o->progress == MST_PROGRESS_NONE);
+    return serve((mst_server_options){CLUSTER_SERVER_OPTIONS(t->cluster, o)}, o->progress == MST_PROGRESS_NONE,
+                 o->json);
 }
 
 int train_cluster_cores(const training *t, int count) {

@@ -177,6 +177,7 @@ static int check_single_options(const training *t) {
 /* Refuses options of texts that become numbers if the network takes strings, which are texts here. */
 static int check_string_options(const training *t) {
     static const char *const of_numbers[] = {"max-tokens", "pad", "tokenizer", NULL};
+    if (network_check_strings(t->network, &t->ends)) return command_fail_library(EXIT_FAILED, NULL);
     if (!network_takes_strings(&t->ends)) return EXIT_DONE;
     if (!training_has_texts(t))
         return command_fail(EXIT_USAGE, "train: '%s': takes texts: give texts:PATH, or csv:FILE with --text",
@@ -189,8 +190,8 @@ int train_network_load(training *t, const train_options *o) {
     const bool is_fresh = t->network == o->model;
     if (is_fresh ? load_fresh(t, o->model) : load_network(t, o->load))
         return command_fail_library(EXIT_FAILED, is_fresh ? "model" : "load");
-    const int code = check_single_options(t);
-    return code ? code : check_string_options(t);
+    const int code = check_string_options(t);
+    return code ? code : check_single_options(t);
 }
 
 int train_network_adapt(const training *t) {

@@ -318,6 +318,10 @@ static mst_status find_names(csv_table *t, const mst_csv_options *o, int *count)
     MST_TRY(check_dates(t, o));
     MST_TRY(check_lists(t, o));
     for (int i = 0; i < mst_csv_num_columns(t->like); i++) *count += !is_dropped(t, o, i);
+    if (o->text && *count == 1 && o->inputs_only) { /* texts alone */
+        t->num_labels = 0;
+        return MST_OK;
+    }
     if (o->text && *count < 2)
         return MST_FAIL(MST_INVALID, "'%s': has no column of labels beside the texts in '%s'", mst_csv_name(t->like),
                         o->text);

@@ -22,6 +22,7 @@ typedef struct mst_texts_options {
     int zero_;
     const char *schema;   /**< mst_dataset_schema of other texts: classes are numbered as there; others are an error */
     const char *encoding; /**< of the files, as in mst_csv_options */
+    bool no_classes;      /**< the files of a folder are one text each, and their names are no classes */
 } mst_texts_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options,
                                                       mst_dataset **out);
@@ -62,6 +63,7 @@ typedef struct texts {
     int64_t num_texts, text_capacity, label_capacity;
     const char **path; /* [num_paths] the file of each text, if each file is one text; then num_paths is num_texts */
     int64_t num_paths, path_capacity;
+    bool no_classes; /* as in the options */
 } texts;
 
 /* ---- names ---- */
@@ -210,7 +212,7 @@ static mst_status read_class_file(texts *t, const char *path) {
 
 /* Whether the files are classes. With a schema, they are if it has the name of at least one of them. */
 static bool are_classes(const texts *t, const char *const *files, int64_t n) {
-    bool are = !known_classes(t);
+    bool are = !known_classes(t) && !t->no_classes;
     for (int64_t i = 0; i < n && !are; i++) are = known_class(t, last_part(files[i])) >= 0;
     return are;
 }
@@ -331,7 +333,7 @@ static mst_status texts_source_make(texts *t, const char *path, const mst_texts_
 
 mst_status mst_dataset_from_texts(const char *path, const mst_texts_options *options, mst_dataset **out) {
     if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
-    texts t = {.encoding = options ? options->encoding : NULL};
+    texts t = {.encoding = options ? options->encoding : NULL, .no_classes = options && options->no_classes};
     *out = NULL;
     const mst_status status = texts_source_make(&t, path, options, out);
     for (int64_t i = 0; i < t.num_files; i++) free(t.file[i]);

@@ -104,7 +104,7 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .thousands = o->thousands,
                              .dates = o->dates,
                              .num_dates = o->num_dates,
-                             .inputs_only = o->inputs_only && (o->schema || !o->text)};
+                             .inputs_only = o->inputs_only && (o->schema || !o->text || o->raw_texts)};
 }
 
 /* The table at PATH. If OPTIONS name a column of texts, these become numbers. */
@@ -177,8 +177,8 @@ static mst_status open_names(const char *argument, bool alone, bool test, const 
  * input are not counted, because it cannot be read twice. */
 static mst_status open_whole(const char *path, const mst_csv_options *table, const mst_data_options *options,
                              mst_dataset **out) {
-    if (options->input_columns && !table->schema && !table->label && !table->num_labels && !table->num_drop &&
-        strcmp(path, "-") != 0) {
+    if (options->input_columns && !options->raw_texts && !table->schema && !table->label && !table->num_labels &&
+        !table->num_drop && strcmp(path, "-") != 0) {
         MST_TRY(mst_csv_inputs_open(path, options, out));
         if (*out) return MST_OK;
     }

@@ -17,7 +17,8 @@ enum { PATH_SIZE = 4096 };
 
 static mst_status open_folder(const char *path, const mst_data_options *options, mst_dataset **out) {
     const mst_texts_options o = {.schema = options ? options->schema : NULL,
-                                 .encoding = options ? options->encoding : NULL};
+                                 .encoding = options ? options->encoding : NULL,
+                                 .no_classes = options && options->raw_texts && options->inputs_only};
     mst_dataset *texts;
     MST_TRY(mst_dataset_from_texts(path, &o, &texts));
     return mst_text_data_make(mst_standard_input_name(path), texts, options, out);

@@ -208,6 +208,10 @@ static mst_status read_lookup(const json_t *config, const json_t *mask, mst_opti
     if (json_array_size(list) <= first)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "it has no vocabulary: call its adapt and save the model as .keras, or give it vocabulary");
+    const json_t *most = given(config, "max_tokens");
+    if (first && json_is_integer(most) && json_array_size(list) > (size_t)json_integer_value(most))
+        return MST_FAIL(MST_INVALID, "its vocabulary has %zu tokens, and max_tokens is %lld: the file is damaged",
+                        json_array_size(list), (long long)json_integer_value(most));
     *o.no_oov = count == 0;
     *o.num_oov_indices = count;
     return read_vocabulary(list, first, o.integers, memory, o.vocabulary);
