@@ -20,7 +20,7 @@ static bool is_told_to_leave(void *context) {
 }
 
 /* Says EVENT, of the CLUSTER that is served, as JSON. */
-static mst_status write_event(const char *event, const char *cluster) {
+static mst_status say_serving(const char *event, const char *cluster) {
     json_t *json = json_event(event);
     if (cluster) json_add(&json, "", "cluster", json_text(cluster));
     return json_write(json);
@@ -34,12 +34,12 @@ int serve(mst_server_options options, bool quiet, bool json) {
     const bool can_serve = mst_cluster_num_workers(options.cluster) > 0; /* else prints only the error */
     mst_status status = MST_OK;
     if (can_serve) (void)mst_cluster_print(options.cluster, text, sizeof text);
-    if (json && can_serve) status = write_event("serving", text);
+    if (json && can_serve) status = say_serving("serving", text);
     if (!json && !quiet && can_serve) printf("serves as %s\n", text);
     fflush(stdout);
     if (!status) status = signals_catch();
     if (!status) status = mst_server_run_with(&options);
-    if (!status && json) status = write_event("served", NULL);
+    if (!status && json) status = say_serving("served", NULL);
     if (!status && !json && !quiet) printf("all workers have done their work\n");
     if (status == MST_CANCELLED && signals_caught()) return EXIT_SIGNAL + signals_caught();
     return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;

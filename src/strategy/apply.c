@@ -89,9 +89,9 @@ mst_value mst_moving_average(mst_value variable) {
     return node ? (mst_value){.node = node} : MST_NONE;
 }
 
-/* The value of VARIABLE in DTYPE, with which its average and its master copy begin. It is its initial value, or what was
+/* The value of VARIABLE in DTYPE, with which its average and its master copy begin: its initial value, or what was
  * loaded or set before the first step. */
-static mst_value value_of(mst_value variable, mst_dtype dtype) {
+static mst_value value_in_dtype(mst_value variable, mst_dtype dtype) {
     return mst_value_spec(variable).dtype == dtype ? variable : mst_cast(variable, dtype);
 }
 
@@ -99,7 +99,7 @@ static mst_value value_of(mst_value variable, mst_dtype dtype) {
 static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value average = mst_moving_average(variable);
     if (!mst_value_is_none(average)) return average;
-    average = beside(variable, MST_COPY_AVERAGE, value_of(variable, dtype), MST_STATE_AVERAGE);
+    average = beside(variable, MST_COPY_AVERAGE, value_in_dtype(variable, dtype), MST_STATE_AVERAGE);
     mst_variable_set_average(variable, average);
     return average;
 }
@@ -136,7 +136,7 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, const i
         src[n++] = beside(variable, suffix, mst_fill(u->graph, dtype, shape, initial), MST_STATE_SLOT);
     }
     if (o->averages) src[n++] = average_of(variable, dtype);
-    if (o->masters) src[n++] = beside(variable, MST_COPY_MASTER, value_of(variable, dtype), MST_STATE_SLOT);
+    if (o->masters) src[n++] = beside(variable, MST_COPY_MASTER, value_in_dtype(variable, dtype), MST_STATE_SLOT);
     for (int s = 0; s < u->window.count; s++) src[n++] = u->gradients[s * u->num_variables + v];
     return n;
 }

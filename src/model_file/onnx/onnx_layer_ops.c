@@ -55,8 +55,8 @@ static bool is_along(const mst_tensor *tensor, int ndim, int axis, int64_t units
     return true;
 }
 
-/* Takes the constant that USER, an Add, adds to the value OF, if it is UNITS numbers along AXIS of NDIM dimensions; else
- * *OUT becomes NULL. */
+/* Takes the constant that USER, an Add, adds to the value OF, if it is UNITS numbers along AXIS of NDIM dimensions.
+ * Otherwise *OUT becomes NULL. */
 static mst_status take_constant(mst_onnx_layer_call *c, const Muster__OnnxNode *user, const char *of, int ndim,
                                 int axis, int64_t units, mst_tensor **out) {
     *out = NULL;

@@ -49,7 +49,7 @@ static mst_status read_constant(mst_onnx_layer_call *c) {
 
 /* A number for the value X, which is input 0: the same for all values that are one output of a layer in another order.
  * Sequences have numbers of their own. */
-static int64_t number_of(const mst_onnx_layer_call *c, const mst_onnx_layer_value *x) {
+static int64_t source_number(const mst_onnx_layer_call *c, const mst_onnx_layer_value *x) {
     return x->sequence.ndim ? 2 * mst_names_get(&c->layers->names, c->onnx.node->input[0]) + 1 : 2 * x->out.node;
 }
 
@@ -73,7 +73,7 @@ static mst_status read_sizes_of(mst_onnx_layer_call *c) {
     mst_onnx_layer_value sizes = {.num_sizes = x.ndim, .size = {MST_ONNX_EXAMPLES}};
     for (int i = 0; i < x.ndim; i++) {
         const bool examples = x.sequence.ndim ? x.sequence.axis[i] == MST_ONNX_AXIS_EXAMPLES : i == 0;
-        sizes.size[i] = examples ? MST_ONNX_EXAMPLES : open_size(number_of(c, &x), axis_of_layer(&x, i));
+        sizes.size[i] = examples ? MST_ONNX_EXAMPLES : open_size(source_number(c, &x), axis_of_layer(&x, i));
     }
     return mst_onnx_layer_put(c, sizes);
 }
@@ -252,7 +252,7 @@ static mst_status read_reshape(mst_onnx_layer_call *c) {
         x.merged = 0;
         if (is_whole) return mst_onnx_layer_put(c, x);
     }
-    const int64_t source = number_of(c, &x);
+    const int64_t source = source_number(c, &x);
     MST_TRY(mst_onnx_sequence_settle(c->layers, &x));
     const bool keeps_last = count == 2 && (list[1] == x.channels || list[1] == open_size(source, x.ndim - 1));
     if (keeps_last && x.ndim > 2 && list[0] == -1 && !x.last && !x.is_pooled) {

@@ -65,8 +65,8 @@ typedef struct mst_onnx_layer_value {
      *  elements in the order of channels last, and ONNX has them in the order of channels second. */
     int flat;
     int64_t flat_channels; /**< number of channels of `pixels` */
-    /** If a Reshape made one axis of all axes except the last, 1 + the number of its source (onnx_layer_shape.c); else 0.
-     *  `out` still has all axes, in ONNX's order, and `ndim` is their number. */
+    /** If a Reshape made one axis of all axes except the last, 1 + the number of its source (onnx_layer_shape.c); else
+     *  0. `out` still has all axes, in ONNX's order, and `ndim` is their number. */
     int64_t merged;
     bool is_pooled;    /**< all dimensions but the examples and the channels are 1 */
     bool not_negative; /**< no element is below 0 */
