@@ -1,4 +1,5 @@
-/** Arrays of an npz file that are not read, and that a user should know of. */
+/** Finds arrays of an npz file that are not read because the name of the array that is read differs only in upper and
+ *  lower case. Users should be told of them. */
 #ifndef MUSTER_DATA_ARRAY_REPORT_H
 #define MUSTER_DATA_ARRAY_REPORT_H
 
@@ -12,7 +13,7 @@ typedef struct mst_array_pair {
     char other[8];
 } mst_array_pair;
 
-/** Finds such pairs in the file of SPEC, npz:FILE or word-ids:FILE. Returns how many it found; 0 for other kinds of
+/** Finds these pairs in the file of SPEC, npz:FILE or word-ids:FILE. Returns how many it found; 0 for other kinds of
  *  data, and for a file that cannot be read. */
 MST_API int mst_array_pairs(const char *spec, mst_array_pair out[MST_MOST_ARRAY_PAIRS]);
 

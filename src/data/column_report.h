@@ -31,8 +31,9 @@ typedef struct mst_column_report {
  *  reports; free it with free(). The numbers of one date share a report. *COUNT is 0 if TEXT is not the schema of a
  *  table. */
 MST_API MST_CHECKED mst_status mst_column_reports(const char *text, mst_column_report **out, int *count);
-/** Whether the names of the columns look like values: those of numbers are numbers, and those of categories are among
- *  the categories. Numbers at equal steps, such as years, are taken for names. TEXT is as above. */
+/** Whether the names of the columns look like values: columns of numbers have numbers as names, and columns of
+ *  categories have names that are among their categories. Numbers at equal steps, such as years, are taken for names.
+ *  TEXT is as above. */
 MST_API bool mst_header_looks_like_data(const char *text);
 /** Whether NAME is the name of COLUMN. */
 MST_API bool mst_column_is_named(const mst_column_report *column, const char *name);

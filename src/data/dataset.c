@@ -1,5 +1,5 @@
-/* Chains of datasets, each of which retains its upstream. What a dataset does not define itself (its rows, classes and
- * schema) is that of its upstream, and so on up to the source. */
+/* Chains of datasets, each of which retains its upstream. Properties that a dataset does not define itself (rows,
+ * classes, schema) are taken from its upstream, and so on up to the source. */
 #include "data/dataset.h"
 
 #include <stdlib.h>

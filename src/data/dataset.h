@@ -54,13 +54,13 @@ typedef struct mst_dataset_type {
     /** The number of rows in the first N elements; N is at most the cardinality. NULL: as upstream. Only called if
      *  elements are batches. */
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
-    /** Opens a cursor, which is not started. NULL: the order, and so the cursor, is that of upstream. */
+    /** Opens a cursor, which is not started. NULL: upstream's order and cursor are used. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
     /** For a source whose rows are in memory: the values of component I, row after row. NULL for sources that have
      *  `read` or `values`. */
     const void *(*memory)(const mst_dataset *source, int i);
     /** For a source of records, whose rows are u8 [-1] or string []: reads the record of ROWS[0]. ROWS are rows as they
-     *  flow (mst_row_number gives the number); the caller will ask for the other COUNT - 1 of them next. BASE is a
+     *  flow (mst_row_number gives the number); the caller will read the other COUNT - 1 of them next. BASE is a
      *  cursor of this source. *RECORD is valid until the next call with BUFFER. Several threads may call at the same
      *  time, each with its own buffer. NULL for other sources. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,

@@ -1,8 +1,8 @@
 /** How `muster convert` writes rows as tf.train.Example, and how a data spec finds inputs and labels in any Example.
  *
  *  Inputs are written as "image_raw" (u8, a bytes_list) or "x" (others), labels as "label" or "y". "shape" has the
- *  dimensions of an input. Beside "image_raw", "pixels" has the number of its elements, which readers of MNIST for
- *  TensorFlow 1 ask for. Other names that people use are read too.
+ *  dimensions of an input. With "image_raw", "pixels" has the number of its elements: programs for MNIST in
+ *  TensorFlow 1 need that feature. Other common names of features are read too.
  */
 #ifndef MUSTER_DATA_EXAMPLE_FORM_H
 #define MUSTER_DATA_EXAMPLE_FORM_H

@@ -8,7 +8,7 @@
 static const double least = 1e-6, most = 1e6;
 enum { FEWEST = 16, FEWEST_HALVES = 32 };
 
-/* POSSIBLE: there are too few numbers to judge. */
+/* POSSIBLE: there are too few numbers to decide. */
 typedef enum verdict { IMPOSSIBLE, POSSIBLE, LIKELY } verdict;
 
 /* Judges by COUNT numbers that are not 0. APART of them have bytes that differ in a way that neighbouring pixels of a

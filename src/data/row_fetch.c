@@ -133,7 +133,7 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     free(fetch);
 }
 
-/* NULL if there is no memory. */
+/* Returns NULL if there is no memory. */
 static scratch *make_scratch(const mst_row_fetch *fetch) {
     const size_t n = (size_t)fetch->most_components;
     const size_t head = align(sizeof(scratch)), arrays = align(n * sizeof(mst_array)),
@@ -156,7 +156,7 @@ static void give_scratch(mst_row_fetch *fetch, scratch *s) {
     pthread_mutex_unlock(&fetch->lock);
 }
 
-/* Takes an unused scratch, or makes one. So there are at most as many as concurrent callers. */
+/* Takes an unused scratch, or makes one. So there are at most as many scratches as concurrent callers. */
 static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
     pthread_mutex_lock(&fetch->lock);
     scratch *s = fetch->unused;
@@ -312,9 +312,8 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
-/* Whether component C must be made by stage J, or if J is -1 by the source. It must if the caller wants it, or if a
- * later map may need it for other components. The caller wants the components that have a place in TO; if TO is NULL,
- * all. */
+/* Whether stage J (-1: the source) must make component C. That is so if the caller wants C, or if a later map may need
+ * C for other components. The caller wants component c if TO[c] is not NULL; if TO is NULL, it wants all. */
 static bool is_wanted(const mst_row_fetch *fetch, int j, int c, void *const *to) {
     return !to || j + 1 < fetch->num_mixed || to[c];
 }

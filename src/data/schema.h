@@ -3,9 +3,9 @@
  *      {"columns": [{"name": "petal", "type": "float"},
  *                   {"name": "species", "type": "category", "categories": ["setosa", "virginica"]}]}
  *
- *  Numbers in another notation than that of C have "decimal": ",", "thousands": ".", "sign": "%". A column of type
- *  "date" has a "part", the number that is taken from a date: "year", "month", "weekday" or "seconds". Its "first" says
- *  whether 3/4/2024 begins with the "day" or the "month".
+ *  Columns whose numbers are not written as in C also have "decimal": ",", "thousands": ".", "sign": "%", as needed.
+ *  A column of type "date" has a "part", the number that is taken from a date: "year", "month", "weekday" or
+ *  "seconds". Its "first" says whether 3/4/2024 begins with the "day" or the "month".
  *
  *  The column of labels is the last one. If there are several, they are the last ones, and "labels" says how many.
  *  Text that is not UTF-8 is written as {"hex": "636166e9"}.
@@ -30,16 +30,16 @@ typedef struct mst_schema {
     mst_arena arena;
     mst_schema_column *column;
     int num_columns; /**< at least 1 */
-    int num_labels;  /**< of these, the columns of labels, which are the last ones; at least 1 */
+    int num_labels;  /**< the last num_labels columns are labels; at least 1 */
 } mst_schema;
 
 /** Reads TEXT. MST_INVALID if it is not a schema. Free OUT also after a failure. */
 MST_CHECKED mst_status mst_schema_read(const char *text, mst_schema *out);
 void mst_schema_free(mst_schema *schema);
-/** Writes the columns as text, of which the last NUM_LABELS (at least 1) are labels; free it with free(). */
+/** Writes the columns as text to *OUT; free it with free(). The last NUM_LABELS columns (at least 1) are labels. */
 MST_CHECKED mst_status mst_schema_write(const mst_schema_column *columns, int num_columns, int num_labels, char **out);
 
-/** DATASET with the schema TEXT. The new dataset owns TEXT; TEXT is freed if this fails. */
+/** Sets *OUT to DATASET with the schema TEXT. *OUT owns TEXT; TEXT is freed if this fails. */
 MST_CHECKED mst_status mst_dataset_add_schema(mst_dataset *dataset, char *text, mst_dataset **out);
 
 #endif

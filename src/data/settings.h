@@ -1,4 +1,5 @@
-/** Lists the stages of a dataset, which workers that train together compare. */
+/** Lists the sources and transforms (stages) of a dataset with their settings. Workers that train together compare
+ *  them. */
 #ifndef MUSTER_DATA_SETTINGS_H
 #define MUSTER_DATA_SETTINGS_H
 

@@ -112,8 +112,8 @@ static mst_status copy_some(fetch_job *j, int64_t count, int size) {
     return status;
 }
 
-/* Shares the rows between threads if their cost makes that worthwhile. The cost is that of the previous element, or at
- * first that of the first row. */
+/* Shares the rows between threads if their cost makes that worthwhile. The cost was measured with the previous
+ * element; for the first element, with its first row. */
 static mst_status copy_all(fetch_job *j) {
     mst_team_fetch *f = j->fetch;
     if (f->threads == 1) return team_fetch_copy(j, 0, j->count, 0);

@@ -1,4 +1,4 @@
-/* BMP files. There is no small C library for them that Debian has. */
+/* Decodes BMP files. Debian has no small C library for them. */
 #include "format/bmp.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@ typedef struct bmp {
     int64_t height, width;
     int bits, compression, num_colors;
     bool downwards;                  /* the first row is the uppermost one */
-    uint32_t mask[RGB];              /* of 16 and 32 bits */
-    uint8_t color[MOST_COLORS][RGB]; /* of up to 8 bits */
+    uint32_t mask[RGB];              /* for pixels of 16 and 32 bits: the bits of red, green and blue */
+    uint8_t color[MOST_COLORS][RGB]; /* for pixels of at most 8 bits: the palette, num_colors colors */
 } bmp;
 
 static uint32_t le16(const uint8_t *u) {
@@ -67,14 +67,14 @@ static mst_status check_form(const bmp *b) {
                     bits, b->compression);
 }
 
-/* A mask is one run of bits, or nothing. */
+/* Whether the bits of MASK are one run without gaps, or none. */
 static bool is_run(uint32_t mask) {
     const uint32_t lowest = mask & (0 - mask);
     return ((mask + lowest) & mask) == 0;
 }
 
-/* Reads the masks, or sets those that 16 and 32 bits have without. AT is where the header ends; masks that are not a
- * part of it move it on. */
+/* Reads the masks. If the file has none, sets the usual masks for 16 and 32 bits. *AT is the offset at which the header
+ * ends; masks that follow the header increase it. */
 static mst_status read_masks(bmp *b, uint32_t header, size_t *at) {
     const bool five = b->bits == 16;
     const uint32_t usual[RGB] = {five ? 0x7c00 : 0xff0000, five ? 0x3e0 : 0xff00, five ? 0x1f : 0xff};
@@ -135,7 +135,7 @@ static mst_status put_colors(const bmp *b, const uint8_t *src, uint8_t *rgb) {
     return MST_OK;
 }
 
-/* The bits of MASK in VALUE, as 0 to 255: cut off, as Pillow does. */
+/* The bits of MASK in VALUE, scaled to 0 to 255 and truncated, as Pillow does. */
 static uint8_t level(uint32_t value, uint32_t mask) {
     const uint32_t lowest = mask & (0 - mask);
     return mask ? (uint8_t)((uint64_t)((value & mask) / lowest) * 255 / (mask / lowest)) : 0;
@@ -173,7 +173,7 @@ static mst_status read_bmp_rows(const bmp *b, mst_image *out) {
 
 /* ---- runs ---- */
 
-/* Where the next pixel goes. Pixels to the right of the picture are dropped. */
+/* Where the next pixel is put. Pixels to the right of the picture are dropped. */
 typedef struct next_pixel {
     int64_t x, y;
 } next_pixel;
@@ -184,15 +184,22 @@ static mst_status put_next(const bmp *b, mst_image *out, next_pixel *p, int inde
     return MST_OK;
 }
 
-/* The color of pixel I of a run whose bytes are at SRC; a run of one color has one byte, which repeats. */
+/* The color of pixel I of a run. SRC has a byte for each pixel, or with 4 bits a byte for two pixels. If the run
+ * REPEATS, it has one byte, which is used for all of its pixels. */
 static int color_in(const bmp *b, const uint8_t *src, int i, bool repeats) {
     if (b->bits == 8) return src[repeats ? 0 : i];
     const int both = src[repeats ? 0 : i / 2];
     return i % 2 ? both & 15 : both >> 4;
 }
 
-/* Two bytes: COUNT and a byte of colors, which repeat; or 0 and the end of a row (0), the end of the picture (1), a
- * move (2, then two bytes: to the right, up), or a number of pixels, whose colors follow, padded to two bytes. */
+/* The pixels are a sequence of these, in bytes:
+ *
+ *      n, color            n pixels of this color; with 4 bits, the byte has two colors, which alternate
+ *      0, 0                the end of the row
+ *      0, 1                the end of the picture
+ *      0, 2, right, up     a move of the next pixel to the right and up, by so many pixels
+ *      0, n, colors        n pixels (n > 2), each with its color; padded to an even number of bytes
+ */
 static mst_status read_runs(const bmp *b, mst_image *out) {
     size_t at = b->offset;
     for (next_pixel p = {0, 0}; p.y < b->height;) {

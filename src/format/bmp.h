@@ -1,4 +1,4 @@
-/** BMP files: 1, 4, 8, 16, 24 or 32 bits of a pixel, with a table of colors, masks, or runs (RLE).
+/** BMP files: 1, 4, 8, 16, 24 or 32 bits per pixel, with a table of colors, masks, or runs (RLE).
  *
  *      "BM", bytes of the file (4), 0 (4), offset of the pixels (4)
  *      bytes of the header (4): 12 (OS/2), or 40 and more (Windows)

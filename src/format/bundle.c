@@ -1,8 +1,9 @@
 /* Reads bundles. Opening parses the index (leveldb_table.c) into an array of entries, sorted by key as in the table,
- * and checks each entry against its data file. So damage is found when a checkpoint is opened, and memory allocated for
- * it is bounded by the size of its files. Tensors are read when they are asked for, in pieces whose checksum is
- * computed while they are in a cache. Slices of partitioned variables are in bundle_slices.c, names of the object graph
- * in bundle_names.c, writing in bundle_write.c. */
+ * and checks each entry against its data file. So a damaged index is found when a checkpoint is opened, and the
+ * memory allocated for a checkpoint is bounded by the size of its files. Opening reads no tensor but the object
+ * graph. A tensor is read in pieces, and the checksum of each piece is computed while the piece is in a cache.
+ * Slices of partitioned variables are in bundle_slices.c, names of the object graph in bundle_names.c, writing in
+ * bundle_write.c. */
 #include "format/bundle.h"
 
 #include <dirent.h>
@@ -136,7 +137,8 @@ static mst_status open_shards(mst_bundle *b, int32_t count) {
     return MST_OK;
 }
 
-/* Once index and data are open: checks the places of all entries, and reads the names. Closes B after a failure. */
+/* Completes the opening of B. STATUS is the result of opening the index and the data files. If it is MST_OK, checks the
+ * places of all entries, and reads the names. *OUT becomes B; after any failure B is closed. */
 static mst_status complete(mst_bundle *b, mst_status status, mst_bundle **out) {
     if (!status) status = check_places(b);
     if (!status) status = mst_bundle_read_names(b);
@@ -295,8 +297,8 @@ mst_status mst_bundle_read(const mst_bundle *bundle, int64_t i, mst_tensor **out
 
 /* ---- strings: lengths as varints, the masked checksum of the lengths, the bytes; see bundle_write.c ---- */
 
-/* Reads the lengths of COUNT strings. PLACE gets the place of string ELEMENT after the lengths, and its length. *SUM is
- * continued over the lengths. */
+/* Reads the lengths of COUNT strings. For string ELEMENT, place[0] becomes its offset in the bytes of all strings, and
+ * place[1] its length. The checksum *SUM is continued over the lengths. False: they do not fit the bytes at *AT. */
 static bool read_lengths(const uint8_t **at, const uint8_t *end, int64_t count, int64_t element, uint64_t place[2],
                          uint32_t *sum) {
     uint64_t total = 0, length;
@@ -363,7 +365,7 @@ static mst_status remove_data(const mst_folder *folder, const char *name) {
     return status;
 }
 
-/* Removes the index first: without it, nobody looks for the data. */
+/* Removes the index first: without the index, no program looks for the data. */
 mst_status mst_bundle_remove(const mst_folder *folder, const char *name) {
     char *index;
     if (asprintf(&index, "%s.index", name) < 0) return MST_NO_MEMORY("for a name");

@@ -1,10 +1,13 @@
 /* The names that the object graph of tf.train.Checkpoint gives to the tensors of a bundle.
  *
  * The graph is a message in a string tensor of the bundle. It has objects with named children, variables with the key
- * of their tensor, and slots of optimizers. An entry can be found by its variable's full name, by the shortest path of
- * objects from the root ("model/dense/kernel"), and if it is a slot by the names of its variable and its own
- * ("dense/kernel/m"). A full name that several variables have is not used. If a key of the bundle equals one of these
- * names, it is taken as the key. */
+ * of their tensor, and slots of optimizers. An entry can be found by these names:
+ *
+ *      dense/kernel          the full name of its variable, unless several variables have this name
+ *      model/dense/kernel    the shortest path of objects from the root
+ *      dense/kernel/m        a slot: the name of its variable (the full name, else the path), the name of the slot
+ *
+ * A name that is also a key of the bundle is taken as the key. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,7 @@ typedef Muster__TrackableObjectGraph__TrackableObject__SlotVariableReference slo
 
 enum {
     AMBIGUOUS = -2 /* a name of several entries */,
-    PATH_MOST = 1024 /* of paths of objects: the names in a damaged file could add up to any length */
+    PATH_MOST = 1024 /* longer paths of objects get no name: in a damaged file they could have any length */
 };
 static const char variable_value[] = "VARIABLE_VALUE";
 
@@ -74,15 +77,15 @@ static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGra
     return MST_OK;
 }
 
-/* The last part of the name of a slot: "m". TensorFlow 1's optimizers name slots by their class, "Momentum", with a
- * capital letter in the full name. That name is kept, because Keras has slots with the same short name and another
- * meaning. */
+/* The last part of the name of a slot: "m". The slots of TensorFlow 1's optimizers have full names that end with the
+ * class of the optimizer, such as "Momentum", with a capital letter. For these slots the class is returned, because
+ * Keras has slots with the same short name and another meaning. */
 static const char *slot_name(const slot_reference *slot, const char *full_name) {
     const char *slash = strrchr(full_name, '/'), *last = slash ? slash + 1 : full_name;
     return *last >= 'A' && *last <= 'Z' ? last : slot->slot_name;
 }
 
-/* Names a slot by its variable and its own name: "dense/kernel/m". */
+/* Names a slot by its variable and the slot's own name: "dense/kernel/m". */
 static mst_status add_slot(mst_bundle *b, const Muster__TrackableObjectGraph *graph, const slot_reference *slot) {
     int64_t variable, entry;
     const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *a =

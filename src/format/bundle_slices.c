@@ -1,7 +1,8 @@
 /* Partitioned variables. The entry with the variable's name has the shape of the whole tensor and lists the slices, but
- * has no bytes. Each slice is an entry of its own, whose key encodes the name and the range of each dimension. Reading
- * copies each slice to its place in the whole tensor, and checks that together they fill it. Sources:
- * tensorflow/core/util/saved_tensor_slice_util.cc, core/lib/strings/ordered_code.cc. */
+ * has no bytes. Each slice is an entry of its own. Its key encodes the name of the variable, and the range of the slice
+ * in each dimension. Reading copies each slice to its place in the whole tensor, and checks that the slices together
+ * have as many elements as the whole tensor. Sources: tensorflow/core/util/saved_tensor_slice_util.cc,
+ * core/lib/strings/ordered_code.cc. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,8 @@ typedef struct region {
     int64_t start[MST_MAX_NDIM], length[MST_MAX_NDIM];
 } region;
 
-/* Decodes the key of a slice, which is in an order-preserving code. The keys in the file are decoded, rather than the
- * possible keys encoded, since those would be too many. */
+/* The part of a slice's key that is still to be decoded. Keys are in an order-preserving code. Slices are found by
+ * decoding the keys in the file, since there are too many possible slices to encode the key of each. */
 typedef struct key_reader {
     const uint8_t *at, *end;
 } key_reader;
@@ -71,7 +72,7 @@ static bool read_signed(key_reader *k, int64_t *out) {
     return true;
 }
 
-/* Whether ENTRY is a slice of WHOLE, judging by its key. Sets *OUT to its place. */
+/* Whether the key of ENTRY says that it is a slice of WHOLE. Sets *OUT to the place of the slice. */
 static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry *whole, region *out) {
     key_reader k = {(const uint8_t *)entry->key, (const uint8_t *)entry->key + entry->key_size};
     uint64_t zero, ndim;
@@ -87,8 +88,9 @@ static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry
     return k.at == k.end;
 }
 
-/* Compares the key of ENTRY with the beginning that the keys of all slices of WHOLE have: the number zero, then the
- * name with its end. Entries are sorted by key, so the slices of a variable are adjacent. */
+/* Compares the key of ENTRY with the bytes with which the keys of all slices of WHOLE begin: the number zero, the name,
+ * and the end of the name. Returns a number below, equal to or above 0, like memcmp. Entries are sorted by key, so the
+ * slices of a variable are adjacent. */
 static int compare_beginning(const mst_bundle_entry *entry, const mst_bundle_entry *whole) {
     const uint8_t *key = (const uint8_t *)entry->key;
     size_t used = 0;
@@ -131,7 +133,7 @@ static bool fits(const region *r, const mst_bundle_entry *whole, const mst_bundl
     return true;
 }
 
-/* Copies SRC, which has the lengths of region R, to its place in DST. */
+/* Copies the slice SRC to region R of the tensor DST, which has shape *SHAPE. ELEMENT: bytes per element. */
 static void place(const mst_shape *shape, const region *r, size_t element, const char *src, char *dst) {
     int64_t index[MST_MAX_NDIM] = {0}, rows = 1;
     const int last = (shape->ndim <= MST_MAX_NDIM ? shape->ndim : MST_MAX_NDIM) - 1;

@@ -1,6 +1,7 @@
-/* Writes bundles. Tensors are appended to one data file as they come, with their checksums, and their names are kept.
- * At the end the names are sorted and the index is made (leveldb_table.c). Then the data file is renamed, and after it
- * the index. A bundle exists when its index does, so a crash in between leaves no bundle that looks complete. */
+/* Writes bundles. Each tensor is appended to one data file when it is added; its name, place and checksum are kept in
+ * memory. At the end the names are sorted and the index is made (leveldb_table.c). Then the data file is renamed to its
+ * final name, and after it the index. A bundle exists when its index exists, so a crash between the two leaves no
+ * bundle that looks complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "format/varint.h"
 #include "graph/graphdef.h"
 
-enum { PIECE = 1 << 20 /* summed and written while in the cache */, KEY_MOST = 1 << 16 };
+enum { PIECE = 1 << 20 /* bytes: a piece is summed, and written while it is in the cache */, KEY_MOST = 1 << 16 };
 
 typedef struct written {
     const char *key;
@@ -36,7 +37,7 @@ struct mst_bundle_writer {
     int64_t count, capacity;
 };
 
-/* Begins the files of bundle NAME. W has its folder already. */
+/* Begins the files of bundle NAME in w->folder. */
 static mst_status bundle_write_begin(mst_bundle_writer *w, const char *name) {
     const char *data = mst_arena_print(&w->arena, "%s.data-00000-of-00001", name);
     char *prefix = mst_folder_join(&w->folder, name);
@@ -132,9 +133,9 @@ mst_status mst_bundle_writer_add(mst_bundle_writer *w, const char *key, const ms
     return MST_OK;
 }
 
-/* A string is stored as its length, as a varint; the masked checksum of the length; and its bytes. The first checksum
- * is over the length as u32, or as u64 if it needs more bits. The checksum of the entry continues it over the stored
- * checksum and the bytes. */
+/* A string is stored as its length (a varint), the masked checksum of the length, and its bytes. The checksum of the
+ * length is over the length as u32, or as u64 if it needs more bits. For the checksum of the entry, the checksum of the
+ * length is continued over the stored checksum and the bytes. */
 mst_status mst_bundle_writer_add_string(mst_bundle_writer *w, const char *key, const void *data, size_t size) {
     written *entry;
     uint8_t head[MST_VARINT_MOST + 4];
@@ -198,7 +199,7 @@ static mst_status make_index(mst_bundle_writer *w, mst_table_writer *table) {
     return mst_table_finish(table);
 }
 
-/* Removes the data file after the error STATUS, which is returned. Nobody would find the data without its index. */
+/* Removes the data file after the error STATUS, and returns that error. Data without an index is of no use. */
 static mst_status remove_data(const mst_folder *folder, const char *path, mst_status status) {
     const char *slash = strrchr(path, '/');
     mst_failure failure;
@@ -207,8 +208,8 @@ static mst_status remove_data(const mst_folder *folder, const char *path, mst_st
     return mst_failure_restore(&failure);
 }
 
-/* Renames the data file, then the index. In between, the data looks like a leftover of a killed process. So its lock is
- * held until the index is there, to keep a training that begins in the folder from removing it. */
+/* Renames the data file, then writes the index. In between, the data file looks like a leftover of a killed process. So
+ * its lock is held until the index is there: otherwise a training that begins in the folder could remove the file. */
 static mst_status commit(mst_bundle_writer *w, const mst_table_writer *table) {
     char *path = strdup(w->data.path);
     const int lock = fcntl(w->data.descriptor, F_DUPFD_CLOEXEC, 0);

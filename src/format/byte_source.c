@@ -17,7 +17,7 @@ static mst_status byte_source_start(const char *name, mst_bytes *out) {
     return MST_OK;
 }
 
-/* Completes OUT, whose descriptor is set. If that is below 0, opening failed, and errno says why. */
+/* Completes OUT after out->fd was set. If out->fd is below 0, opening failed, and errno says why. */
 static mst_status finish_open(const char *path, mst_bytes *out) {
     struct stat info;
     if (out->fd < 0 || fstat(out->fd, &info)) return mst_cannot_open(path, "file");
@@ -34,8 +34,8 @@ mst_status mst_bytes_open(const char *path, mst_bytes *out) {
     return finish_open(path, out);
 }
 
-/* Splits off the first part of the path *REST. *REST becomes the remaining path; *LAST is set if there is none. Free
- * the part; NULL if there is no memory. */
+/* Splits off the first part of the path *REST, and returns it; free it. NULL if there is no memory. *REST becomes the
+ * remaining path; *LAST says whether the part was the last one. */
 static char *next_part(const char **rest, bool *last) {
     const size_t size = strcspn(*rest, "/");
     char *part = strndup(*rest, size);
@@ -48,7 +48,8 @@ static mst_status leads_out(const char *path, const char *why) {
     return MST_FAIL(MST_INVALID, "'%s': %s: put the file itself into the folder of the file that names it", path, why);
 }
 
-/* Opens PART in the folder AT: the file if it is the LAST part of the path, else a folder. */
+/* Opens PART in the folder AT: the file if it is the LAST part of the path, else a folder. If openat fails, the result
+ * is MST_OK, *OUT is -1, and errno says why. */
 static mst_status open_part(int at, const char *part, bool last, const char *path, int *out) {
     struct stat info;
     const int flags = O_NOFOLLOW | O_CLOEXEC | (last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY);
@@ -62,7 +63,7 @@ static mst_status open_part(int at, const char *part, bool last, const char *pat
 
 mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out) {
     enum { SHOWN = 256 };
-    char shown[SHOWN]; /* PATH comes from a file, so it is not printed unchecked */
+    char shown[SHOWN]; /* PATH for messages, escaped, since it comes from a file */
     const char *rest = path;
     int at = -1;
     bool last;

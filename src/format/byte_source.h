@@ -18,9 +18,9 @@ typedef struct mst_bytes {
 /** Opens the file at PATH for reading. Fails with MST_NOT_FOUND if there is none, MST_INVALID if it is not a regular
  *  file, MST_IO if it cannot be opened; each message names the path. Close OUT also after a failure. */
 MST_CHECKED mst_status mst_bytes_open(const char *path, mst_bytes *out);
-/** Opens the file PATH in FOLDER or its subfolders, where PATH comes from the contents of a file. MST_INVALID if PATH
- *  could lead out of FOLDER: if it begins with '/', has a part "..", or leads through a symbolic link. Otherwise as
- *  mst_bytes_open. */
+/** Opens the file PATH in FOLDER or its subfolders. PATH may come from the contents of a file, and is not trusted.
+ *  MST_INVALID if PATH could lead out of FOLDER: if it begins with '/', has a part "..", or leads through a symbolic
+ *  link. Otherwise as mst_bytes_open. */
 MST_CHECKED mst_status mst_bytes_open_inside(const mst_folder *folder, const char *path, mst_bytes *out);
 /** Makes OUT read the SIZE bytes at DATA, which the caller keeps until after mst_bytes_close. NAME stands for the path
  *  in messages. */

@@ -1,6 +1,6 @@
-/* Parses the text, which is in memory as a whole, in one pass. Cells are unquoted in place and ended with a NUL, and
- * their addresses are appended to one array, row after row. So a cell costs one pointer, and nothing is copied. For
- * messages, the line on which each row begins is kept. */
+/* Parses the text in one pass; the whole text is in memory. Cells are unquoted in place and end with a NUL. Their
+ * addresses are appended to one array, row after row. So a cell costs one pointer, and nothing is copied. For messages,
+ * the line on which each row begins is kept. */
 #include "format/csv.h"
 
 #include <stdbool.h>
@@ -20,20 +20,20 @@
 
 enum { MOST_COLUMNS = 100000, LIST_TEXT = 512, READ_AHEAD = 1 << 20 };
 
-/* Cells are unquoted in place, which only makes them shorter, and end with a NUL where their delimiter was. */
+/* Unquoting a cell in place only makes it shorter. Its NUL is at the place of its delimiter, or before. */
 struct mst_csv {
-    mst_csv *next;  /* the file whose rows follow, in a list; this file has its cells too */
-    size_t num_own; /* lines of this file, of the first with its header, if others follow; else 0 */
+    mst_csv *next;  /* in a list of files: the next file, which owns the text of its cells. The first file has the
+                       addresses of the cells of all files */
+    size_t num_own; /* rows of this file if a file follows, else 0. For the first file the header counts, too */
     char *name, *text;
     size_t size;
     char **cell; /* row after row, the header first if there is one */
     size_t num_cells, cell_capacity;
-    int64_t *line; /* the line on which each row begins, from 1; the header first if there is one */
-    size_t num_lines, line_capacity;
-    char **header;          /* [num_columns] the names: the first of `cell`; without a header memory of their own */
-    size_t header_rows;     /* 1, or without a header 0 */
-    int width, num_columns; /* width: cells in a row; num_columns: without those at the end whose
-                               cells are all empty */
+    int64_t *line;                   /* the line on which each row begins, from 1; the header first if there is one */
+    size_t num_lines, line_capacity; /* num_lines: rows, with the header */
+    char **header;          /* [num_columns] names of the columns: the first cells, or without a header allocated */
+    size_t header_rows;     /* 1; without a header 0 */
+    int width, num_columns; /* width: cells in a row; num_columns: without the hollow columns (csv.h) */
 };
 
 /* The position in the text. */
@@ -73,7 +73,8 @@ static size_t column_number(const scan *s, size_t first) {
     return s->csv->num_cells - first + 1;
 }
 
-/* Moves S past the quoted cell that begins there, and unquotes it; *LAST is the end of its text. */
+/* Moves S past the quoted cell that begins at s->at, and unquotes the cell; *LAST is the end of its text. FIRST is the
+ * index of the first cell of the row. */
 static mst_status scan_quoted(scan *s, size_t first, char **last) {
     const int64_t begun = s->line;
     bool closed = false;
@@ -98,7 +99,8 @@ static mst_status scan_quoted(scan *s, size_t first, char **last) {
     return MST_OK;
 }
 
-/* Adds the cell at S, and moves past it and its delimiter; *MORE says whether another cell follows in the row. */
+/* Adds the cell at s->at, and moves S past the cell and its delimiter or line end. *MORE says whether another cell
+ * follows in the row. FIRST is the index of the first cell of the row. */
 static mst_status scan_cell(scan *s, size_t first, bool *more) {
     char *cell = s->at, *last;
     if (s->at < s->end && *s->at == '"') {
@@ -187,7 +189,7 @@ static bool is_hollow(const mst_csv *csv, int i) {
     return true;
 }
 
-/* Finds the names of the columns, or makes them of their numbers. */
+/* Sets the names of the columns: those of the header, or without a header the numbers from 1. */
 static mst_status name_columns(mst_csv *csv) {
     enum { NUMBER_SIZE = 8 };
     _Static_assert(MOST_COLUMNS < 10000000, "a number fits");
@@ -196,7 +198,7 @@ static mst_status name_columns(mst_csv *csv) {
         csv->header = csv->cell;
         return check_header(csv);
     }
-    char **names = csv->header = malloc(n * (sizeof *names + NUMBER_SIZE)); /* behind the pointers their text */
+    char **names = csv->header = malloc(n * (sizeof *names + NUMBER_SIZE)); /* n pointers, then n texts */
     if (!names) return MST_NO_MEMORY("for the names of %zu columns", n);
     for (size_t i = 0; i < n; i++) {
         names[i] = (char *)(names + n) + i * NUMBER_SIZE;
@@ -205,7 +207,7 @@ static mst_status name_columns(mst_csv *csv) {
     return MST_OK;
 }
 
-/* Moves S past the line there, which is blank or a comment, and returns true; false: it is another one. */
+/* If the line at s->at is blank or a comment, moves S past it and returns true; else returns false. */
 static bool skip_line(scan *s) {
     if (s->comment && *s->at == s->comment)
         while (s->at < s->end && !line_end(s->at, s->end)) s->at++;
@@ -217,7 +219,7 @@ static bool skip_line(scan *s) {
 }
 
 static mst_status scan_rows(scan *s) {
-    enum { LINES = 4096 }; /* between looks at the clock */
+    enum { LINES = 4096 }; /* progress is reported after so many lines */
     mst_status status = MST_OK;
     mst_long_work_begin(MST_LONG_WORK_READING, s->csv->name, NULL, s->csv->size);
     while (s->at < s->end && !status) {
@@ -255,7 +257,7 @@ static mst_status check_format(const char *name, const mst_csv_format *format) {
     return MST_OK;
 }
 
-/* Parses TEXT, which has SIZE bytes and room for one more, and which the result then owns. */
+/* Parses TEXT of SIZE bytes, which has room for one more. The result owns TEXT. */
 static mst_status csv_parse(const char *name, char *text, size_t size, const mst_csv_format *format, mst_csv **out) {
     mst_csv *csv = calloc(1, sizeof *csv);
     *out = NULL;
@@ -320,7 +322,7 @@ static mst_status inflate_all(const char *name, const growing_text *from, growin
 /* Reads the file at PATH, or standard input. A file that begins like gzip is decompressed. */
 static mst_status csv_read_bytes(const char *path, const char *name, growing_text *t) {
     void *data;
-    /* both have room for one more byte */
+    /* both functions allocate one more byte than they read */
     MST_TRY(mst_standard_input_is(path) ? mst_standard_input_read(&data, &t->size)
                                         : mst_file_read(path, PTRDIFF_MAX, &data, &t->size));
     t->data = data;
@@ -350,7 +352,7 @@ static mst_status fail_columns(const mst_csv *csv, int column, const mst_csv *ot
                     other->name, mst_csv_show(csv->header[column], shown), csv->name);
 }
 
-/* Finds the columns of CSV in NEXT, which may have them in another order. */
+/* Finds the columns of CSV in NEXT, where their order may differ: column i of CSV is column place[i] of NEXT. */
 static mst_status match_columns(const mst_csv *csv, const mst_csv *next, int *place) {
     int ignored;
     for (int i = 0; i < csv->num_columns; i++)
@@ -373,7 +375,7 @@ static mst_status append_rows(mst_csv *csv, const mst_csv *next, const int *plac
     return MST_OK;
 }
 
-/* Adds the rows of NEXT, which CSV then owns; LAST is the file that was added before, or CSV. */
+/* Adds the rows of NEXT to CSV, which then owns NEXT. LAST is the file that was added before NEXT; at first CSV. */
 static mst_status append_file(mst_csv *csv, mst_csv *last, mst_csv *next) {
     last->next = next;
     last->num_own = last == csv ? csv->num_lines : last->num_lines - last->header_rows;
@@ -480,7 +482,7 @@ const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column) {
 
 const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text) {
     char shown[MST_CSV_SHOWN];
-    const mst_csv *file = csv; /* that has the row */
+    const mst_csv *file = csv; /* becomes the file that has the row */
     size_t left = (size_t)row + csv->header_rows;
     for (; file->next && left >= file->num_own; file = file->next) left -= file->num_own;
     snprintf(text, MST_CSV_PLACE, "'%.500s', line %lld, column %s", file->name,

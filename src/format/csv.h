@@ -4,8 +4,8 @@
  *      1.5,"Smith, J.",a     which are written twice; lines end with LF, CRLF or CR. Blank lines and a byte order mark
  *      2,"said ""no""",b     are skipped; spaces belong to the cell.
  *
- *  Every row has as many cells as the header. In a table without one all rows are like the first, and the columns have
- *  the names 1, 2, 3 and so on. Hollow columns, those at the end without a name and without text, are
+ *  Every row has as many cells as the header. Without a header, every row has as many cells as the first row, and the
+ *  columns have the names 1, 2, 3 and so on. Columns at the end without a name and without text are hollow, and are
  *  left out; they result from a delimiter at the end of each row. Memory: the file, and at most 24 bytes for each of
  *  its bytes.
  */
@@ -21,7 +21,7 @@
 /** Sizes of texts: MST_CSV_PLACE for the place of a cell, MST_CSV_SHOWN for the beginning of a cell. */
 enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
 
-/** What separates cells where the user gives no delimiter, and `muster inspect` finds none. */
+/** The delimiter if the user gives none, and `muster inspect` finds none. */
 #define MST_CSV_DELIMITER ','
 
 typedef struct mst_csv_format {

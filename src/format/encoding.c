@@ -14,8 +14,8 @@ static const char utf8[] = "UTF-8";
 
 typedef struct decoded {
     const char *name, *encoding; /* of the file */
-    bool is_marked;              /* a byte order mark says the encoding */
-    char *text;                  /* what is written so far, with room for more */
+    bool is_marked;              /* the encoding is given by a byte order mark */
+    char *text;                  /* the UTF-8 text so far: `size` of `capacity` bytes */
     size_t size, capacity;
 } decoded;
 
@@ -35,7 +35,7 @@ mst_status mst_encoding_check(const char *encoding) {
     return MST_OK;
 }
 
-/* The encoding that a byte order mark at TEXT says; NULL: there is none. */
+/* The encoding that is given by a byte order mark at TEXT; NULL if there is no mark. */
 static const char *marked(const char *text, size_t size) {
     static const struct {
         const char *bytes, *encoding;
@@ -77,7 +77,7 @@ static mst_status decode(iconv_t decoder, char *text, size_t size, decoded *d) {
     MST_TRY(extend(d));
     char *to = d->text + d->size;
     size_t room = d->capacity - d->size - 1;
-    (void)iconv(decoder, NULL, NULL, &to, &room); /* writes a character that waited for the next one */
+    (void)iconv(decoder, NULL, NULL, &to, &room); /* writes a character that iconv has held back */
     d->size = (size_t)(to - d->text);
     return MST_OK;
 }

@@ -71,7 +71,8 @@ mst_status mst_event_file_close(mst_event_file *file) {
 
 /* ---- a new file ---- */
 
-/* Opens a new file. Its name has time, host and process, and a last number by which writers of one process differ. */
+/* Opens a new file. Its name has the time, the host and the process, and at the end a number that differs between the
+ * writers of a process. */
 static mst_status open_new(mst_event_file *file, const char *folder) {
     static _Atomic int counter;
     char host[HOST_TEXT] = "";

@@ -51,7 +51,7 @@ mst_status mst_event_files_list(const char *folder, char ***out) {
 
 /* ---- filter ---- */
 
-/* The records of a file that are kept, one after the other. */
+/* The records of a file that are kept, one after the other, framed as in the file. */
 typedef struct kept {
     uint8_t *data;
     int64_t size, capacity;
@@ -66,7 +66,8 @@ static mst_status keep(kept *k, const void *payload, size_t size) {
     return MST_OK;
 }
 
-/* Whether to keep an event. A summary of several values is kept only if all of them are. */
+/* Whether to keep an event. FILTER decides on summaries, graphs and metadata of runs; other events are kept. A summary
+ * of several values is kept only if FILTER keeps all of them. */
 static bool wants(const Muster__Event *event, mst_event_filter filter, void *context) {
     if (event->what_case == MUSTER__EVENT__WHAT_TAGGED_RUN_METADATA)
         return filter(context, event->tagged_run_metadata->tag, event->step);

@@ -53,7 +53,7 @@ static mst_status events_read_damaged(const mst_event_reader *reader, const char
 }
 
 /* Reads the payload of the next record. *THERE is false at the end of the file. If the file ends within the record,
- * *THERE is false too, and READER becomes torn. */
+ * *THERE is false too, and reader->torn becomes true. */
 static mst_status read_record(mst_event_reader *reader, bool *there) {
     uint8_t header[MST_TFRECORD_HEADER];
     uint64_t length;

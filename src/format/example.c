@@ -2,9 +2,9 @@
  *
  *      parse:  walk over the entries, finding for each name its slot  ->  parse_feature for each slot  ->  dst
  *
- * If a name occurs twice the last entry counts, as in protobuf's maps; so values are converted only after the walk. A
- * slot is a feature that was asked for, with the first component that it fills. The Examples of a file mostly have
- * their features in the same order, so the walk tries the slot after the last one first. */
+ * If a name occurs twice, the last entry counts, as in protobuf's maps. So values are converted only after the walk. A
+ * slot is a requested feature, with the index of the first component that it fills. The Examples of a file mostly have
+ * their features in the same order. So for each entry, the walk first tries the slot after the last one found. */
 #include "format/example.h"
 
 #include <endian.h>
@@ -84,7 +84,7 @@ bool mst_feature_find(mst_wire feature, mst_feature_kind *kind, mst_wire *lists)
 
 /* ---- lists of values ---- */
 
-/* Reads the next BytesList, FloatList or Int64List, as KIND says; *LIST is zero at the end. */
+/* Reads the next BytesList, FloatList or Int64List, as KIND says; *LIST is zero at the end. False: LISTS is damaged. */
 static bool next_list(mst_wire *lists, mst_feature_kind kind, mst_wire *list) {
     uint64_t tag;
     *list = (mst_wire){0};
@@ -101,7 +101,7 @@ typedef struct sink {
     mst_dtype dtype;
     uint8_t *dst;
     int64_t most;  /* elements that fit in DST */
-    int64_t count; /* elements found */
+    int64_t count; /* elements found; bytes, if the list is a BytesList and the dtype is not MST_STRING */
     bool out_of_range;
 } sink;
 
@@ -151,7 +151,7 @@ static void put_floats(sink *s, const uint8_t *bytes, int64_t n) {
     }
 }
 
-/* Puts the bytes of one value of a bytes_list. As a string it is one element; otherwise each byte is an element. */
+/* Puts one value of a BytesList. For MST_STRING it is one element; for other dtypes s->count counts its bytes. */
 static void put_bytes(sink *s, mst_wire bytes) {
     const int64_t n = (int64_t)mst_wire_size(&bytes), most = s->most * (int64_t)mst_dtype_size(s->dtype);
     if (s->dtype == MST_STRING) {
@@ -203,7 +203,8 @@ static bool take_list(sink *s, mst_feature_kind kind, mst_wire list, int64_t *nu
     return true;
 }
 
-/* Puts all values of a Feature. *NUM_VALUES is the number of values if it is a bytes_list. */
+/* Puts all values of a Feature, whose lists are LISTS. If KIND is MST_FEATURE_BYTES, *NUM_VALUES is their number.
+ * False: the lists are damaged. */
 static bool take_feature(sink *s, mst_feature_kind kind, mst_wire lists, int64_t *num_values) {
     mst_wire list;
     *num_values = 0;
@@ -219,10 +220,10 @@ static bool take_feature(sink *s, mst_feature_kind kind, mst_wire lists, int64_t
 typedef struct slot {
     mst_feature feature; /* its name belongs to the parser */
     size_t name_size;
-    int component; /* the first one that it fills */
+    int component; /* the first component that it fills */
     int64_t inner; /* elements per index of dimension 0; for a fixed length, elements of the row */
     int64_t most;  /* limit of dimension 0; 1 for a fixed length */
-    bool open;     /* dimension 0 has no limit */
+    bool open;     /* dimension 0 has no limit in the shape, and is not padded */
 } slot;
 
 struct mst_example_parser {
@@ -267,8 +268,8 @@ static bool fits(mst_feature_kind kind, mst_dtype dtype) {
     return kind == MST_FEATURE_BYTES || !mst_dtype_is_float(dtype);
 }
 
-/* Writes the elements of one Feature to DST, at most MOST * s->inner of them. *COUNT is their number, a multiple of
- * s->inner. */
+/* Writes the elements of one Feature to DST; if DST is NULL, only counts them. More than MOST * s->inner elements are
+ * an error. *COUNT is their number, a multiple of s->inner. *MISSING: the Feature has no list of values. */
 static mst_status parse_values(const slot *s, mst_wire feature, int64_t most, uint8_t *dst, int64_t *count,
                                bool *missing) {
     const char *name = s->feature.name;
@@ -346,8 +347,8 @@ static mst_status parse_feature(const slot *s, mst_wire value, void *const *dst)
     return MST_OK;
 }
 
-/* The index of the slot of the feature that ENTRY names; -1: none. The Examples of a file mostly have their features in
- * the same order, so slot *NEXT, after the last one found, is tried first. */
+/* The index of the slot of the feature that ENTRY names; -1: none. The search begins at slot *NEXT. If a slot is found,
+ * *NEXT becomes the slot after it. */
 static int find_slot(const mst_example_parser *p, const mst_example_entry *entry, int *next) {
     const size_t size = mst_wire_size(&entry->name);
     for (int n = 0, i = *next; n < p->num_features; n++, i = i + 1 < p->num_features ? i + 1 : 0) {

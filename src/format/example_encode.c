@@ -20,7 +20,8 @@ static uint64_t integer(const mst_feature_data *f, int64_t i) {
     return (uint64_t)((const int64_t *)f->data)[i];
 }
 
-/* The size of the packed values, or of the one value of a bytes_list. */
+/* The size of the packed numbers. For MST_U8, the size of the one value of a BytesList, which has all elements. Not for
+ * MST_STRING. */
 static size_t packed_size(const mst_feature_data *f) {
     size_t size = 0;
     if (f->dtype == MST_U8) return (size_t)f->count;
@@ -29,8 +30,8 @@ static size_t packed_size(const mst_feature_data *f) {
     return size;
 }
 
-/* The size of the list in a Feature. A list of no numbers has no bytes; a bytes_list has its one value even if that is
- * empty. */
+/* The size of the list in a Feature. An empty list of numbers takes no bytes. For MST_U8, the BytesList has its one
+ * value even if this value is empty. */
 static size_t list_size(const mst_feature_data *f) {
     if (f->dtype == MST_STRING) {
         size_t size = 0;

@@ -1,5 +1,5 @@
 /* The module `gif`: decodes the first frame of GIF files by giflib. As in tf.io.decode_gif, transparent pixels and
- * those outside of the frame are black. */
+ * pixels outside of the frame are black. */
 #include <gif_lib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +28,14 @@ static mst_status damaged(const char *name, int code) {
     return MST_FAIL(MST_CORRUPT, "'%s': is no intact GIF: %s", name, why ? why : "it has no frame");
 }
 
-/* Reads up to the first frame. *TRANSPARENT gets the number of its transparent color, or NO_TRANSPARENT_COLOR. */
+/* Reads up to the first frame. *TRANSPARENT becomes the index of its transparent color, or NO_TRANSPARENT_COLOR. */
 static mst_status find_frame(const char *name, GifFileType *gif, int *transparent) {
     *transparent = NO_TRANSPARENT_COLOR;
     for (GifRecordType type;;) {
         if (DGifGetRecordType(gif, &type) == GIF_ERROR) return damaged(name, gif->Error);
         if (type == IMAGE_DESC_RECORD_TYPE) break;
         if (type != EXTENSION_RECORD_TYPE) return damaged(name, 0);
-        GifByteType *extension; /* the length, then as many bytes */
+        GifByteType *extension; /* a length, then so many bytes */
         int code;
         if (DGifGetExtension(gif, &code, &extension) == GIF_ERROR) return damaged(name, gif->Error);
         while (extension) {
@@ -48,7 +48,7 @@ static mst_status find_frame(const char *name, GifFileType *gif, int *transparen
     return DGifGetImageDesc(gif) == GIF_ERROR ? damaged(name, gif->Error) : MST_OK;
 }
 
-/* Writes the colors of COUNT pixels; those that are TRANSPARENT stay as they are. */
+/* Writes the colors of COUNT pixels to RGB. Pixels whose index is TRANSPARENT are not written. */
 static mst_status color_row(const char *name, const GifByteType *index, int64_t count, const ColorMapObject *colors,
                             int transparent, uint8_t *rgb) {
     for (int64_t i = 0; i < count; i++, rgb += RGB) {
@@ -80,7 +80,7 @@ static mst_status read_gif_rows(const char *name, GifFileType *gif, int transpar
     return MST_OK;
 }
 
-/* The picture is as large as the screen that the file asks for, and larger where the frame is not within that. */
+/* The picture is as large as the logical screen of the GIF, or larger if the frame extends beyond the screen. */
 static mst_status decode(const char *name, size_t size, GifFileType *gif, mst_image *out) {
     int transparent;
     MST_TRY(find_frame(name, gif, &transparent));

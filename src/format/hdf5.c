@@ -1,5 +1,5 @@
 /* The module `hdf5`: HDF5 files by the HDF Group's library. The library has one state for the whole process, so a lock
- * admits one thread at a time. Files are images in memory. */
+ * admits one thread at a time. The library reads and makes files in memory only. */
 #include "format/hdf5.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- reading ---- */
 
-/* The message of the last failure in the child (see below). */
+/* The message of the last failure in the child process, which reads the file (see below). */
 static char hdf5_message[600];
 
 static mst_status __attribute__((format(printf, 2, 3))) hdf5_fail(mst_status code, const char *format, ...) {
@@ -55,7 +55,8 @@ static mst_status hdf5_damaged(const reading *r, const char *what) {
     return hdf5_fail(MST_CORRUPT, "'%s': %s '%s' cannot be read: the file is damaged", r->name, what, r->path);
 }
 
-/* The dtype in which elements of TYPE are read; MST_NO_DTYPE if they are not numbers. */
+/* The dtype in which elements of TYPE are read, with HDF5's type for it in *MEMORY; MST_NO_DTYPE if they are not
+ * numbers. */
 static mst_dtype dtype_of(hid_t type, hid_t *memory) {
     const size_t size = H5Tget_size(type);
     switch (H5Tget_class(type)) {
@@ -151,7 +152,7 @@ static mst_status read_long_texts(const reading *r, hid_t attribute, hid_t space
     return status;
 }
 
-/* Reads strings of one length, padded. */
+/* Reads strings that are padded to one length. */
 static mst_status read_fixed_texts(const reading *r, hid_t attribute, hid_t type, const char *name, int64_t count,
                                    bool list) {
     const size_t length = H5Tget_size(type);
@@ -242,8 +243,8 @@ static herr_t visit_link(hid_t group, const char *name, const H5L_info_t *info, 
     return r->status ? -1 : 0;
 }
 
-/* HDF5 would copy the bytes of a file in memory twice: for the property list, and for the file. These functions, which
- * it calls instead of malloc and memcpy, give it the original bytes, which are only read. */
+/* HDF5 would copy the bytes of a file in memory twice: for the property list, and for the file. It calls these
+ * functions instead of malloc and memcpy. They give it the original bytes, which it only reads. */
 static void *image_given(size_t size, H5FD_file_image_op_t use, void *image) {
     (void)size, (void)use;
     return image;
@@ -279,7 +280,7 @@ static bool set_image(hid_t list, void *image, size_t size) {
     return H5Pset_file_image_callbacks(list, &functions) >= 0 && H5Pset_file_image(list, image, size) >= 0;
 }
 
-/* The properties of a file in memory. IMAGE has the bytes of a file to read, and still belongs to the caller; NULL: a
+/* The property list of a file in memory. IMAGE: the SIZE bytes of a file to read, which the caller still owns; NULL: a
  * new file. */
 static hid_t in_memory(void *image, size_t size) {
     const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
@@ -311,14 +312,16 @@ static mst_status read_hdf5(const char *name, const void *data, size_t size, con
 
 /* ---- reading in a child process ----
  *
- * With damaged files, HDF5 (at least 1.10.8) accesses memory that is not its own, and may loop forever. So files are
- * read by a child process, which sends what it finds through a pipe as records: a kind and a size, then that many
- * bytes. Whatever happens to the child, the parent gets an error. It trusts no record. */
+ * With damaged files, HDF5 (in version 1.10.8 at least) accesses memory out of bounds, and may loop forever. So a child
+ * process reads the file. It sends arrays and texts through a pipe as records: a kind and a size, then so many bytes.
+ * If the child crashes or is stopped, the parent returns an error. The parent checks every record. */
 
 enum { RECORD_ARRAY = 1, RECORD_DATA, RECORD_OWNER, RECORD_LIST, RECORD_STRING, RECORD_END };
-/* The resources that a child may use. */
-enum { LEAST_SECONDS = 5, BYTES_A_SECOND = 10000000 }; /* processor time, since some damage makes it loop */
-enum { MORE_MEMORY = 1 << 30, MEMORY_RATIO = 16 };     /* bytes of memory: a fixed part, and per byte of the file */
+/* The child's limit of processor time in seconds, since some damage makes HDF5 loop:
+ * LEAST_SECONDS + bytes of the file / BYTES_A_SECOND. */
+enum { LEAST_SECONDS = 5, BYTES_A_SECOND = 10000000 };
+/* The child's limit of memory in bytes, beyond what the process has: MORE_MEMORY + MEMORY_RATIO * bytes of the file. */
+enum { MORE_MEMORY = 1 << 30, MEMORY_RATIO = 16 };
 
 typedef struct record {
     uint64_t kind, size;
@@ -403,8 +406,9 @@ static void limit_memory(size_t size) {
 #endif
 }
 
-/* Resets all signal handlers inherited from the program. Ctrl-C, which reaches all processes of a terminal, is blocked:
- * only the program handles it. This process ends by its time limit, or when nobody reads the pipe. */
+/* Resets all signal handlers inherited from the program. Signals are blocked, except those of faults, of the time limit
+ * and of the pipe. So Ctrl-C, which reaches all processes of a terminal, is handled by the program only. The child ends
+ * by its time limit, or when nobody reads the pipe. */
 static void take_signals(void) {
     sigset_t most;
     for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL);
@@ -443,7 +447,7 @@ typedef struct parent {
     const mst_hdf5_visitor *visitor;
     void *data; /* where the elements of the last array go, and their size in bytes */
     uint64_t data_size;
-    char *owner; /* the group or array of the last texts */
+    char *owner; /* of the last texts: the path of the group or array, '\n', the name of the attribute */
 } parent;
 
 static mst_status child_is_gone(const parent *p) {
@@ -460,7 +464,7 @@ static mst_status receive_bytes(const parent *p, void *data, uint64_t size) {
     return MST_OK;
 }
 
-/* Receives SIZE bytes and adds a zero byte; free *OUT. */
+/* Receives SIZE bytes and adds a zero byte. The caller frees *OUT. */
 static mst_status receive_string(const parent *p, uint64_t size, char **out) {
     *out = NULL;
     if (size > p->size) return child_is_gone(p);
@@ -592,8 +596,8 @@ static hid_t open_group(hid_t file, hid_t links, const char *path) {
     return H5Gcreate2(file, path, links, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-/* Writes an attribute. A list becomes strings of one length, as h5py writes lists of bytes; a single text has variable
- * length. */
+/* Writes an attribute. A list becomes strings that are padded to one length, as h5py writes lists of bytes. A single
+ * text becomes a string of variable length. */
 static bool write_attribute(hid_t object, const mst_hdf5_text *t) {
     size_t longest = 1;
     for (int64_t i = 0; i < t->count; i++)
@@ -658,7 +662,7 @@ static mst_status write_hdf5(const mst_hdf5_array *arrays, int64_t num_arrays, c
 
 /* ---- the module ---- */
 
-/* Enters the library. HDF5 prints its errors unless each thread turns that off. */
+/* Takes the lock and initializes the library. HDF5 prints errors unless the calling thread has turned that off. */
 static void enter(void) {
     pthread_mutex_lock(&lock);
     H5dont_atexit();

@@ -1,6 +1,6 @@
-/* Reads IDX (idx.h). The header is checked before memory is allocated. For a plain file, its shape must agree with the
- * size of the file; for a gzip stream, it must not exceed what deflate can make of that many bytes. Elements are read
- * straight into the tensor and swapped there to the byte order of this machine. */
+/* Reads IDX (idx.h). The header is checked before memory is allocated. For a plain file, the shape in the header must
+ * agree with the size of the file. For a gzip file, the elements must not be more than deflate can make of the file's
+ * bytes. Elements are read straight into the tensor and swapped there to the byte order of this machine. */
 #include "format/idx.h"
 
 #include "format/byte_order.h"
@@ -15,7 +15,7 @@ typedef struct reader {
     uint64_t header; /* size of the header in bytes */
 } reader;
 
-/* Offsets in messages count from the start of the decompressed data, since users can look there after gunzip. */
+/* Offsets in messages count from the start of the decompressed data, where users can look after gunzip. */
 static const char *inside(const reader *r) {
     return r->kind == MST_STREAM_GZIP ? " of the decompressed data" : "";
 }
@@ -74,7 +74,7 @@ static mst_status read_header(reader *r) {
     return MST_OK;
 }
 
-/* Checks that the file can hold as many elements as the header says, before memory is allocated for them. */
+/* Checks that the file can hold as many elements as the header says. *SIZE becomes their size in bytes. */
 static mst_status check_size(const reader *r, uint64_t *size) {
     char text[MST_SHAPE_TEXT];
     const char *shape = mst_shape_print(r->shape, text, sizeof text);

@@ -6,14 +6,15 @@
 #include "format/bmp.h"
 #include "module/module.h"
 
-/* The first bytes of a codec's files; `then` is what the bytes from the ninth on are. */
+/* How the files of a format begin: with the first `length` characters of `bytes`, and from the ninth byte on with
+ * `then`. `codec` is the name of the module, `name` the name of the format. */
 typedef struct first_bytes {
     const char *codec, *name, *bytes;
     size_t length;
     const char *then;
 } first_bytes;
 
-/* BMP files have no codec: no library is needed for them. */
+/* BMP files need no module, since no library decodes them. */
 static const first_bytes formats[] = {{"jpeg", "JPEG", "\xff\xd8\xff", 3, ""},
                                       {"png", "PNG", "\x89PNG\r\n\x1a\n", 8, ""},
                                       {"webp", "WebP", "RIFF", 4, "WEBP"},
@@ -30,7 +31,7 @@ static bool begins_as(const void *data, size_t size, const first_bytes *format) 
     return format->codec || !format->name || mst_bmp_begins(data, size);
 }
 
-/* The format of files that begin with the bytes at DATA; its name is NULL if there is none. */
+/* The format of files that begin with the bytes at DATA. If there is none, the name of the result is NULL. */
 static const first_bytes *find_format(const void *data, size_t size) {
     const first_bytes *format = formats;
     while (!begins_as(data, size, format)) format++;

@@ -69,7 +69,7 @@ typedef struct mst_codec {
 MST_CHECKED mst_status mst_image_check_header(const char *name, size_t size, int64_t height, int64_t width);
 /** The same, and fails too if pixels with CHANNELS channels would need more than MST_IMAGE_MOST_BYTES. */
 MST_CHECKED mst_status mst_image_check(const char *name, size_t size, int64_t height, int64_t width, int channels);
-/** For codecs: makes red, green and blue of IMAGE gray, in its place, as Pillow's convert("L") does: 0.299 red, 0.587
+/** For codecs: converts IMAGE from RGB to gray in place, as Pillow's convert("L") does: 0.299 red, 0.587
  *  green, 0.114 blue, in fixed point with 16 bits of fraction, rounded. */
 void mst_image_make_gray(mst_image *image);
 /** For codecs: checks the size as above, and allocates HEIGHT x WIDTH pixels for OUT. */

@@ -2,8 +2,8 @@
  *
  * Reading checks the checksum of each block, that blocks do not overlap, and that keys increase through the whole
  * table. A key shares its beginning with the key before it, so a small damaged file could claim very long keys. `spare`
- * limits the sum of their lengths. Writing appends entries to the current block, ends it after BLOCK_SIZE bytes, and
- * collects the index separately. The caller writes the result to a file. */
+ * limits the sum of their lengths. Writing appends entries to the current block, ends the block after BLOCK_SIZE bytes,
+ * and collects the index separately. The caller writes the result to a file. */
 #include "format/leveldb_table.h"
 
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #include "format/varint.h"
 
 enum { FOOTER = 48, TRAILER = 5, RESTART_INTERVAL = 16, BLOCK_SIZE = 262144, PLAIN = 0, SNAPPY = 1 };
-enum { KEY_MOST = 1 << 16, KEY_BYTES_PER_BYTE = 64 }; /* at most so many bytes of keys for each byte of the file */
+/* The most bytes of a key, and the most bytes of all keys for each byte of the file. */
+enum { KEY_MOST = 1 << 16, KEY_BYTES_PER_BYTE = 64 };
 static const uint64_t magic = 0xdb4775248b80fb57;
 
 static uint32_t load32(const uint8_t *b) {
@@ -36,7 +37,7 @@ typedef struct parser {
     void *context;
     char *key, *last; /* room for KEY_MOST bytes and a zero */
     size_t key_size, last_size;
-    uint64_t spare; /* bytes left for keys: in a damaged file they could be many times as long as the file */
+    uint64_t spare; /* bytes that further keys may have: in a damaged file, keys could be much longer than the file */
     bool any;       /* a key has been read, so `last` is set */
 } parser;
 
@@ -198,7 +199,7 @@ static size_t write_handle(uint8_t *dst, int64_t offset, int64_t size) {
     return used + mst_varint_write(dst + used, (uint64_t)size);
 }
 
-/* Adds the current block to the index. Each entry of the index is a restart, so its key is complete. */
+/* Adds the current block of SIZE bytes to the index. Each entry of the index is a restart, so it has its whole key. */
 static mst_status add_to_index(mst_table_writer *w, int64_t size) {
     uint8_t head[3 * MST_VARINT_MOST], value[2 * MST_VARINT_MOST];
     const size_t value_size = write_handle(value, w->block, size);
@@ -259,8 +260,8 @@ mst_status mst_table_add(mst_table_writer *w, const char *key, size_t key_size, 
     return w->size - w->block >= BLOCK_SIZE ? end_block(w) : MST_OK;
 }
 
-/* Appends the restarts of the index, and their number. Each entry of the index is a restart. Their offsets are found by
- * reading the entries again. A block without entries has one restart, at 0. */
+/* Appends the restarts of the index, and their number. Each entry of the index is a restart. The offsets of the entries
+ * are found by reading the entries again. A block without entries has one restart, at offset 0. */
 static mst_status put_index_restarts(mst_table_writer *w) {
     const uint8_t *at = w->index, *end = w->index + w->index_size;
     while (at < end) {

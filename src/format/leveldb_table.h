@@ -1,4 +1,4 @@
-/** Tables: sorted keys with values, the format of LevelDB's files and of the index of a TensorFlow checkpoint.
+/** Tables of sorted keys with values: the format of LevelDB's files and of the index of a TensorFlow checkpoint.
  *
  *      file    block ... | block without entries | index block | footer
  *      block   entries | offsets of restarts, u32 each | their number, u32 || type of compression, u8 | CRC, u32
@@ -49,7 +49,7 @@ typedef struct mst_table_writer {
     size_t key_size;
 } mst_table_writer;
 
-/** Adds an entry; its key must be greater than the last. */
+/** Adds an entry; its key must be greater than the key of the entry before. */
 MST_CHECKED mst_status mst_table_add(mst_table_writer *writer, const char *key, size_t key_size, const void *value,
                                      size_t value_size);
 /** Ends the table; its bytes are writer->data, writer->size of them. */

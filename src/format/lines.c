@@ -49,7 +49,7 @@ static mst_status read_more(mst_lines_reader *r) {
     return MST_OK;
 }
 
-/* Takes a line of SIZE bytes, including ENDING bytes of line end: 0 or 1. */
+/* Takes the next SIZE bytes as a line. ENDING is 1 if they end with '\n', else 0. *LINE is without its line end. */
 static void lines_take(mst_lines_reader *r, size_t size, size_t ending, mst_record *line) {
     const uint8_t *data = r->buffer + r->begin;
     size_t length = size - ending;

@@ -1,4 +1,4 @@
-/* Reads a file with one array. It is read as a whole; the header says how long it must be. */
+/* Reads a file with one array. The whole file is read at once. Its size must agree with the header. */
 #include <stdlib.h>
 #include <string.h>
 

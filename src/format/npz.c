@@ -18,8 +18,9 @@ static const char suffix[] = ".npy";
 
 enum { SUFFIX_SIZE = 4, HEADER_MAX = 1 << 20, NAME_MAX_SHOWN = 300 };
 
-/* Removes ".npy" from the end of names, so that they are those given to numpy.savez. Also removes "./" at the
- * beginning, which other programs write. "x", "x.npy" and "./x.npy" are then the same name, which is an error. */
+/* Removes ".npy" from the end of names, so that the names are those given to numpy.savez. Also removes "./" from the
+ * beginning, which other programs write. "x", "x.npy" and "./x.npy" then become the same name: it is an error if an
+ * archive has two of them. */
 static mst_status strip_names(mst_zip *zip) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
         char *name = zip->entry[i].name, *own = name;
@@ -168,7 +169,7 @@ mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out) 
 
 /* ---- lists ---- */
 
-/* Takes integers from an array without objects. */
+/* Makes a list of each integer of TENSOR: an array of integers, not of Python objects. */
 static mst_status lists_of_tensor(const char *label, const mst_tensor *tensor, mst_integer_lists *out) {
     const mst_dtype dtype = mst_tensor_dtype(tensor);
     const int64_t n = mst_tensor_count(tensor);
@@ -207,8 +208,8 @@ static mst_status read_pickle(mst_zip_reader *reader, const char *label, mst_int
 
 enum { LABEL_SIZE = 512 };
 
-/* Writes to LABEL how messages refer to an array. They put quotes around it, so its own first and last quotes are left
- * out. */
+/* Writes to LABEL how messages refer to an array. Messages put quotes around the label, so its first and its last quote
+ * are left out. */
 static const char *label_of(const mst_npz *npz, const char *name, char label[LABEL_SIZE]) {
     snprintf(label, LABEL_SIZE, "%s' array '%s", npz->bytes.name, name);
     return label;

@@ -10,7 +10,7 @@
 
 enum { NAME_MOST = 60000 };
 
-/* What the archive needs for one array, besides the elements. */
+/* The bytes that the archive needs for one array besides its elements. */
 typedef struct array {
     char *name; /* with .npy */
     char header[MST_NPY_HEADER];

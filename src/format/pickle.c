@@ -11,12 +11,12 @@
 enum { NAME_SHOWN = 60 };
 
 typedef enum pickle_kind {
-    PICKLE_NONE = 0, /* None, True, False: the result does not depend on them */
+    PICKLE_NONE = 0, /* None, True or False: the result does not depend on which */
     PICKLE_INTEGER,
     PICKLE_TEXT,
     PICKLE_NAME,     /* one of the known names */
     PICKLE_SEQUENCE, /* a tuple or a list */
-    PICKLE_DTYPE,    /* the dtype of objects */
+    PICKLE_DTYPE,    /* NumPy's dtype of Python objects */
     PICKLE_ARRAY,
     PICKLE_MARK
 } pickle_kind;
@@ -26,11 +26,12 @@ typedef enum pickle_name { NAME_RECONSTRUCT, NAME_NDARRAY, NAME_DTYPE } pickle_n
 typedef struct pickle_value {
     pickle_kind kind;
     uint32_t size;  /* size of a text */
-    int64_t number; /* integer: value; text: where it begins; name: which; sequence, array: index in `sequence` */
+    int64_t number; /* integer: its value; text: its offset in the pickle; name: a pickle_name; sequence or array: its
+                       index in `sequence` */
 } pickle_value;
 
 typedef struct pickle_sequence {
-    pickle_value *item; /* for an array, once its state is set: one item, its list */
+    pickle_value *item; /* of an array whose state is set: one item, the list of its elements */
     int64_t count, capacity;
 } pickle_sequence;
 
@@ -79,7 +80,7 @@ static mst_status push_value(pickle *p, pickle_value value) {
     return MST_OK;
 }
 
-/* Finds the value that is DOWN places below the top of the stack, for an instruction that uses it. */
+/* Finds the value that is DOWN places below the top of the stack. A mark at this place, or no value, is an error. */
 static mst_status peek(const pickle *p, int64_t down, pickle_value **out) {
     if (down >= p->depth || p->stack[p->depth - 1 - down].kind == PICKLE_MARK)
         return pickle_corrupt(p, "a value that is missing");
@@ -87,7 +88,7 @@ static mst_status peek(const pickle *p, int64_t down, pickle_value **out) {
     return MST_OK;
 }
 
-/* Counts the values above the newest mark. */
+/* Counts the values above the topmost mark. */
 static mst_status count_to_mark(const pickle *p, int64_t *out) {
     int64_t i = p->depth;
     while (i > 0 && p->stack[i - 1].kind != PICKLE_MARK) i--;
@@ -113,7 +114,7 @@ static mst_status push_long(pickle *p) {
                     p->instruction);
 }
 
-/* Pushes a text whose length is in the SIZE bytes before it. */
+/* Pushes a text, which follows its length, a number of SIZE bytes. */
 static mst_status push_text(pickle *p, size_t size) {
     uint64_t length;
     const unsigned char *text;
@@ -135,8 +136,8 @@ static mst_status append(pickle *p, int64_t sequence, int64_t n) {
     return MST_OK;
 }
 
-/* Replaces the N values at the top of the stack, and DROPPED marks or values below them, by a sequence of the N
- * values. */
+/* Replaces the N values at the top of the stack, and DROPPED marks or values below them, by one value of KIND whose
+ * sequence has the N values. */
 static mst_status collect_values(pickle *p, int64_t n, int64_t dropped, pickle_kind kind) {
     const int64_t number = p->num_sequences;
     pickle_value *last;
@@ -173,8 +174,8 @@ static mst_status append_to_mark(pickle *p) {
 
 /* ---- memoized values ---- */
 
-/* Stores the value at the top as memo NUMBER. NUMBER must be below the count of bytes read so far, so that memory is
- * limited to a multiple of that. */
+/* Stores the value at the top as memo NUMBER. NUMBER must be less than the number of bytes read so far. So the memory
+ * for memos is at most proportional to the size of the pickle. Memos of kind PICKLE_MARK are not set. */
 static mst_status memoize(pickle *p, uint64_t number) {
     pickle_value *top;
     MST_TRY(peek(p, 0, &top));
@@ -264,7 +265,8 @@ static const pickle_value *item_of(const pickle *p, const pickle_value *value, i
     return item->kind == kind ? item : NULL;
 }
 
-/* Performs a call: of _reconstruct with a class and more, or of dtype with its text. Any other is refused. */
+/* Performs a call of _reconstruct with the class ndarray, or of dtype with a text that means objects ("O8"). Any other
+ * call is refused. */
 static mst_status reduce(pickle *p) {
     pickle_value *arguments, *callee;
     char shown[NAME_SHOWN + 1];
@@ -288,8 +290,8 @@ static mst_status reduce(pickle *p) {
     return push_value(p, (pickle_value){.kind = PICKLE_DTYPE});
 }
 
-/* Sets the state of an array: (1, (length,), dtype, False, [...]). The state of a dtype is ignored, since it adds
- * nothing. */
+/* Sets the state of an array: (1, (length,), dtype, False, [...]). The state of a dtype is ignored, since the result
+ * does not depend on it. */
 static mst_status build(pickle *p) {
     pickle_value *state, *object;
     MST_TRY(peek(p, 0, &state));
@@ -389,8 +391,8 @@ static mst_status copy_list(const pickle *p, const pickle_value *item, int64_t i
     return MST_OK;
 }
 
-/* Counts the integers of the result. Lists that occur several times could make many more integers than there are bytes;
- * NumPy does not write such. */
+/* Counts the integers of the result. If one list is an element many times, there could be far more integers than bytes
+ * in the pickle. NumPy writes no such pickles, so this is an error. */
 static mst_status count_integers(const pickle *p, const pickle_sequence *list, int64_t *out) {
     *out = 0;
     for (int64_t i = 0; i < list->count; i++) {

@@ -10,10 +10,10 @@
 
 /* ---- reading ---- */
 
-/* Gray as tf.io.decode_png makes it: by libpng's png_set_rgb_to_gray with 0.299 and 0.587, in fixed point with 15 bits
- * of fraction. A pixel whose three values are equal keeps that value. If the file has a gamma (gAMA, sRGB) that is not
- * near 1, the sum is computed in linear light. The gamma has no other effect. Source: libpng, pngrtran
- * (png_do_rgb_to_gray), png.c (png_build_8bit_table). */
+/* Gray as tf.io.decode_png makes it: by libpng's png_set_rgb_to_gray with the weights 0.299 (red) and 0.587 (green), in
+ * fixed point with 15 bits of fraction. A pixel whose three values are equal keeps that value. If the file has a gamma
+ * (gAMA, sRGB) that is not near 1, the weighted sum is computed in linear light. The gamma has no other effect. Source:
+ * libpng, pngrtran (png_do_rgb_to_gray), png.c (png_build_8bit_table). */
 enum { RED = 9797, GREEN = 19234, BLUE = 32768 - RED - GREEN, HALF = 16384, SRGB_GAMMA = 45455 };
 
 typedef struct light {
@@ -25,7 +25,7 @@ static void fill_table(uint8_t table[256], double exponent) {
     for (int i = 0; i < 256; i++) table[i] = (uint8_t)floor(255 * pow(i / 255., exponent) + 0.5);
 }
 
-/* Makes the tables for the gamma of the file, which is stored in units of 1/100000. */
+/* Makes the tables for the gamma of the file. libpng computes with gammas in units of 1/100000. */
 static void find_light(spng_ctx *context, light *out) {
     const double unit = 100000, least = 95000, most = 105000;
     uint8_t intent;
@@ -39,7 +39,7 @@ static void find_light(spng_ctx *context, light *out) {
     fill_table(out->from_linear, stored / unit);
 }
 
-/* Like libpng, rounds the sum in linear light, and cuts off the other. */
+/* Like libpng, rounds the sum if the tables are used, and truncates it if not. */
 static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count, const light *l) {
     for (int64_t i = 0; i < count; i++, rgb += 3) {
         const uint8_t *to = l->to_linear;
@@ -52,7 +52,7 @@ static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count, const li
     }
 }
 
-/* For 16 bits, the sum is computed before it is cut to 8 bits, and the gamma has no effect. */
+/* For 16 bits per value: the sum is computed with 16 bits, then cut to its upper 8 bits. The gamma has no effect. */
 static void make_gray_of_16(uint8_t *gray, const uint16_t *rgba, int64_t count) {
     for (int64_t i = 0; i < count; i++, rgba += 4)
         gray[i] =
@@ -63,7 +63,8 @@ static mst_status png_damaged(const char *name, int failed) {
     return MST_FAIL(MST_CORRUPT, "'%s': is no intact PNG: %s", name, spng_strerror(failed));
 }
 
-/* Spreads ROWS of WIDTH numbers of DEPTH bits, each row beginning with a byte, to a byte each. */
+/* Unpacks ROWS rows of WIDTH numbers to one byte per number. PACKED has DEPTH bits per number, and each of its rows
+ * begins with a new byte. */
 static void unpack(const uint8_t *packed, int64_t rows, int64_t width, int depth, uint8_t *dst) {
     const int64_t stride = (width * depth + 7) / 8;
     for (int64_t y = 0; y < rows; y++, packed += stride)
@@ -73,7 +74,7 @@ static void unpack(const uint8_t *packed, int64_t rows, int64_t width, int depth
         }
 }
 
-/* The numbers of a palette, or gray values, of at most 8 bits, as they are stored. */
+/* Decodes indices of a palette, or gray values, as they are stored. They have at most 8 bits. */
 static mst_status decode_stored(spng_ctx *context, const char *name, size_t size, const struct spng_ihdr *header,
                                 mst_image *out) {
     size_t bytes;
@@ -89,7 +90,7 @@ static mst_status decode_stored(spng_ctx *context, const char *name, size_t size
     return failed ? png_damaged(name, failed) : MST_OK;
 }
 
-/* Class numbers of a PNG of any kind: see mst_image_want. */
+/* Decodes the class numbers of a PNG of any kind: see mst_image_want. */
 static mst_status decode_classes(spng_ctx *context, const char *name, const void *data, size_t size, mst_image *out) {
     struct spng_ihdr header;
     int failed = spng_set_png_buffer(context, data, size);
@@ -122,7 +123,7 @@ static mst_status decode_classes(spng_ctx *context, const char *name, const void
 }
 
 static mst_status decode(spng_ctx *context, const char *name, const void *data, size_t size, mst_image *out) {
-    enum { RGB = 3, WIDE = 8 }; /* bytes of a pixel; WIDE: 16 bits of red, green, blue and transparency */
+    enum { RGB = 3, WIDE = 8 }; /* bytes of a pixel; WIDE: 16 bits each of red, green, blue and alpha */
     struct spng_ihdr header;
     int failed = spng_set_png_buffer(context, data, size);
     if (!failed) failed = spng_set_chunk_limits(context, (size_t)1 << 24, (size_t)1 << 26);
@@ -135,7 +136,7 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
     const int64_t count = (int64_t)header.height * header.width;
     failed = spng_decode_image(context, to->pixels, (size_t)(to->channels * count),
                                wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGB8, 0);
-    /* The image is complete with its last row, before the checksum of the chunk is read: read to the end. */
+    /* libspng stops after the last row, before it has checked the checksum of the chunk. So read to the end. */
     if (!failed) failed = spng_decode_chunks(context);
     mst_status status = failed ? png_damaged(name, failed) : MST_OK;
     if (!status && gray) status = mst_image_alloc(name, size, header.height, header.width, out);
@@ -153,7 +154,7 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
 
 static mst_status decode_png(const char *name, const void *data, size_t size, const mst_image_want *want,
                              mst_image *out) {
-    /* OUT has its channels already, and PNG cannot be decoded at a smaller size */
+    /* out->channels is set already, and a PNG cannot be decoded at a smaller size */
     spng_ctx *context = spng_ctx_new(0);
     if (!context) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to read '%s'", name);
     const mst_status status = (want->class_numbers ? decode_classes : decode)(context, name, data, size, out);

@@ -1,6 +1,6 @@
 /* Opening reads only the header. It checks that the tensors, sorted by where they begin, fill the data from the first
  * byte to the last. Reading copies one tensor from its place. A tensor whose dtype Muster does not have is listed, but
- * cannot be read. Written files have tensors with larger elements first, so that each is aligned to its element
+ * cannot be read. Writing puts tensors with larger elements first, so that each tensor is aligned to its element
  * size. */
 #include "format/safetensors.h"
 
@@ -199,7 +199,7 @@ const char *mst_safetensors_metadata(const mst_safetensors *file, const char *ke
     return json_string_value(json_object_get(json_object_get(file->header, metadata_key), key));
 }
 
-/* Reads SIZE bytes of the data of IT. */
+/* Reads SIZE bytes at OFFSET of the tensor IT. */
 static mst_status read_data(const mst_safetensors *file, const item *it, uint64_t offset, void *data, size_t size) {
     size_t got = 0;
     MST_TRY(mst_bytes_read(&file->bytes, file->data + it->begin + offset, data, size, &got));
@@ -224,7 +224,7 @@ mst_status mst_safetensors_read(const mst_safetensors *file, int64_t i, mst_tens
     return status;
 }
 
-/* Reads the COUNT numbers of IT, of 16 bits each, piece by piece. */
+/* Reads the COUNT numbers of IT, which are F16 or BF16, piece by piece, and converts them to f32. */
 static mst_status read_halves(const mst_safetensors *file, const item *it, float *dst, int64_t count) {
     enum { PIECE = 4096 };
     const bool is_bf16 = dtypes[it->type].dtype == MST_BF16;
@@ -263,7 +263,8 @@ static const char *name_of(mst_dtype dtype) {
     return "";
 }
 
-/* Returns -1 if there is no memory, or if the name is not UTF-8. */
+/* Adds T to the header. Its data begins at *OFFSET, which becomes the end of the data. Returns -1 if there is no
+ * memory, or if the name is not UTF-8. */
 static int add_tensor(json_t *header, const mst_named_tensor *t, uint64_t *offset) {
     const mst_shape shape = mst_tensor_shape(t->tensor);
     const uint64_t end = *offset + mst_tensor_bytes(t->tensor);
@@ -275,7 +276,8 @@ static int add_tensor(json_t *header, const mst_named_tensor *t, uint64_t *offse
     return json_object_set_new(header, t->name, value);
 }
 
-/* Makes the size and the header, padded with spaces so that the data is aligned. Free the result. */
+/* Makes the beginning of the file: the size of the header, and the header, padded with spaces so that the data is
+ * aligned. The caller frees the result; NULL on failure. */
 static char *make_header(const mst_named_tensor *const *order, int64_t count, const char *key, const char *metadata,
                          size_t *size) {
     json_t *header = json_object();
@@ -295,7 +297,7 @@ static char *make_header(const mst_named_tensor *const *order, int64_t count, co
     return bytes;
 }
 
-/* Orders larger elements first, so that each tensor is aligned to its element size; then by name. */
+/* Orders tensors with larger elements first, so that each tensor is aligned to its element size; then by name. */
 static int by_alignment(const void *a, const void *b) {
     const mst_named_tensor *x = *(const mst_named_tensor *const *)a, *y = *(const mst_named_tensor *const *)b;
     const size_t size_x = mst_dtype_size(mst_tensor_dtype(x->tensor)),

@@ -14,7 +14,7 @@ static const size_t most_at_once = (size_t)1 << 30;
 struct mst_stream {
     const mst_bytes *bytes;
     uint64_t offset; /* where the file is read next */
-    uint64_t end;
+    uint64_t end;    /* where the part to read ends in the file */
     mst_stream_kind kind;
     bool finished;
     struct inflate_state inflate;
@@ -68,7 +68,7 @@ static const char *inflate_error(mst_stream_kind kind, int code) {
     }
 }
 
-/* Gives the decompressor input if it has none left and the part has more. */
+/* Reads input for the decompressor, if it has none left and the part of the file has not been read to its end. */
 static mst_status stream_fill(mst_stream *s) {
     if (s->inflate.avail_in || s->offset == s->end) return MST_OK;
     uint64_t left = s->end - s->offset;
@@ -81,7 +81,8 @@ static mst_status stream_fill(mst_stream *s) {
     return MST_OK;
 }
 
-/* Called at the end of a member. Another member follows, or the end, or bytes that do not belong there. */
+/* Called at the end of compressed data. Another gzip member may follow, which is decompressed next. Other bytes after
+ * the data are an error. */
 static mst_status next_member(mst_stream *s) {
     MST_TRY(stream_fill(s));
     s->finished = s->inflate.avail_in == 0;

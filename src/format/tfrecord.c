@@ -1,10 +1,10 @@
 /* Framing of records, and a reader from front to back (records by number: tfrecord_index.c).
  *
- * The reader holds a window of the file, plain or decompressed, in a buffer that grows with the longest record. A
- * record is given out as a pointer into the buffer, after both of its checksums were found right. A length is not
- * trusted: at most twice as much memory is allocated as has been read. After an error mst_tfrecord_reader_recover finds
- * the next record. If only the data was damaged, the next record begins right after it. If the length was damaged,
- * every byte is tried until one begins a length with the right checksum. */
+ * The reader holds a window of the file, plain or decompressed, in a buffer that grows with the longest record. After
+ * both checksums of a record have been checked, the caller gets a pointer into the buffer. A length is not trusted: at
+ * most twice as much memory is allocated as has been read. After an error, mst_tfrecord_reader_recover finds the next
+ * record. If only the data was damaged, the next record begins right after it. If the length was damaged, every offset
+ * is tried until a length with the right checksum begins there. */
 #include "format/tfrecord.h"
 
 #include <endian.h>
@@ -59,7 +59,7 @@ mst_status mst_tfrecord_corrupt(const char *name, uint64_t offset, const char *w
 
 /* ---- reading from front to back ---- */
 
-/* Half of a level 2 cache, so that the checksum reads what the copy has just written. */
+/* Half of a level 2 cache, so that what the copy has just written is in the cache when its checksum is computed. */
 enum { CHUNK = 256 * 1024 };
 
 typedef enum damage { NO_DAMAGE, OF_LENGTH, OF_DATA, OF_STREAM } damage;
@@ -98,8 +98,8 @@ static void read_more(mst_tfrecord_reader *r) {
     r->is_over = status || got < want;
 }
 
-/* Makes SIZE bytes available, fewer only at the end. A damaged length may be huge, so the buffer only doubles before
- * more bytes have been read. */
+/* Makes SIZE bytes available, fewer only at the end. A damaged length may be huge. So the buffer is filled before it
+ * grows, and at most doubles each time. */
 static mst_status need(mst_tfrecord_reader *r, size_t size) {
     while (available(r) < size && !r->is_over) {
         if (r->begin) memmove(r->buffer, r->buffer + r->begin, available(r));
@@ -127,7 +127,7 @@ static mst_status tfrecord_corrupt(mst_tfrecord_reader *r, damage which, const c
     return mst_tfrecord_corrupt(r->bytes.name, r->offset, r->stream ? " of the decompressed data" : "", what);
 }
 
-/* The error of an incomplete record: that of the stream if reading failed, else that the file ends too early. */
+/* The error of an incomplete record: the error of reading if there was one, else that the file ends too early. */
 static mst_status ended(mst_tfrecord_reader *r) {
     if (!r->failure.code) return tfrecord_corrupt(r, OF_LENGTH, "the file ends within it");
     r->damage = OF_STREAM;
@@ -222,8 +222,8 @@ mst_status mst_tfrecord_reader_recover(mst_tfrecord_reader *reader) {
     return MST_OK;
 }
 
-/* Finds out how the file is compressed. A plain file may begin like a compressed one, if its first length is 0x8b1f or
- * 0x9c78. */
+/* Finds out how the file is compressed. A plain file whose first length is 0x8b1f or 0x9c78 begins like a gzip or zlib
+ * file. So a file that begins with a length and its right checksum is taken as plain. */
 static mst_status find_compression(mst_tfrecord_reader *r) {
     uint8_t head[MST_TFRECORD_HEADER];
     uint64_t length;

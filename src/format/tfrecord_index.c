@@ -1,7 +1,8 @@
 /* Finds the places of the records in a plain file. */
 #include "format/tfrecord.h"
 
-/* Reads and checks the next record, and adds its place. *IS_OVER is set at the end of the file. */
+/* Reads and checks the next record, and adds its place. Up to MOST_CORRUPT damaged records of the file are skipped;
+ * after that, a damaged record is an error. *IS_OVER is set at the end of the file. */
 static mst_status add_checked(mst_record_index *index, mst_tfrecord_reader *reader, int64_t most_corrupt,
                               bool *is_over) {
     mst_record record;

@@ -60,7 +60,7 @@ static mst_status flush(mst_tfrecord_writer *w) {
     return used ? mst_file_append(&w->file, w->buffer, used) : MST_OK;
 }
 
-/* Compresses all input in next_in; with END also what the compressor still holds back. */
+/* Compresses all input in next_in. END: this is the last input, and the compressor also writes what it held back. */
 static mst_status deflate(mst_tfrecord_writer *w, bool end) {
     w->deflate.end_of_stream = end;
     for (;;) {

@@ -1,7 +1,7 @@
-/* The module `webp`: decodes WebP files by libwebp. An animation is its first frame, on a black canvas.
+/* The module `webp`: decodes WebP files by libwebp. Of an animation, it decodes the first frame, on a black canvas.
  *
- * A picture of one color needs no bits for its pixels, so the number of bytes does not bound the number of pixels:
- * beside what other formats may have, a WebP may have FREE_PIXELS. */
+ * A WebP of one color needs no bits for its pixels, so the number of bytes does not bound the number of pixels. A WebP
+ * may have FREE_PIXELS pixels more than a file of other formats with as many bytes (mst_image_check). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ static mst_status check_webp_size(const char *name, size_t size, int64_t height,
     return mst_image_check(name, size + FREE_PIXELS / MST_IMAGE_PIXELS_OF_BYTE, height, width, RGB);
 }
 
-/* Decodes the still picture of SIZE bytes at DATA, WIDTH x HEIGHT pixels, to PIXELS, the first of them, in rows of
- * STRIDE bytes. */
+/* Decodes the still picture of SIZE bytes at DATA, which has WIDTH x HEIGHT pixels. The first pixel is written at
+ * PIXELS; the rows begin STRIDE bytes apart. */
 static mst_status decode_still(const char *name, const uint8_t *data, size_t size, int width, int height,
                                uint8_t *pixels, int64_t stride) {
     WebPDecoderConfig config;
@@ -86,7 +86,7 @@ static mst_status decode_picture(const char *name, const void *data, size_t size
 static mst_status decode_webp(const char *name, const void *data, size_t size, const mst_image_want *want,
                               mst_image *out) {
     WebPBitstreamFeatures is;
-    (void)want; /* OUT has its channels already, and a WebP is not decoded at a smaller size */
+    (void)want; /* out->channels is set already, and a WebP is not decoded at a smaller size */
     if (WebPGetFeatures(data, size, &is) != VP8_STATUS_OK) return damaged(name);
     MST_TRY(is.has_animation ? decode_animation(name, data, size, out) : decode_picture(name, data, size, &is, out));
     if (out->channels == 1) mst_image_make_gray(out);

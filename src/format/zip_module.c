@@ -9,11 +9,11 @@
 
 enum { DATE = 33 /* 1980-01-01 in the format of MS-DOS */ };
 
-/* libzip's position in an archive, and the first failure there. */
+/* libzip's position in an archive, and the first failure of a read or write there. */
 typedef struct place {
-    uint64_t at, size;
-    mst_status status;
-    zip_error_t error;
+    uint64_t at, size; /* the position, and the size of the archive */
+    mst_status status; /* the first failure of mst_zip_get or mst_zip_put */
+    zip_error_t error; /* the same for libzip */
 } place;
 
 static zip_int64_t fail_at(place *p, int code) {
@@ -21,7 +21,7 @@ static zip_int64_t fail_at(place *p, int code) {
     return -1;
 }
 
-/* Answers those commands of libzip that are the same for reading and writing. SUPPORTS are the supported commands. */
+/* Answers the commands of libzip that are the same for reading and writing. SUPPORTS: a mask of supported commands. */
 static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t archive_size, void *data, zip_uint64_t size,
                           zip_source_cmd_t command) {
     zip_int64_t at;
@@ -46,7 +46,8 @@ static zip_int64_t answer(place *p, zip_int64_t supports, uint64_t archive_size,
 
 /* ---- writing ---- */
 
-/* Where libzip writes. It moves back to complete the header of a file whose checksum it did not know before. */
+/* Where libzip writes. libzip writes the header of a file before it has the checksum, and later moves back to write the
+ * complete header. */
 typedef struct target {
     place place;
     mst_zip_put put;
@@ -62,7 +63,7 @@ static zip_int64_t put_bytes(target *t, const void *data, zip_uint64_t size) {
     return (zip_int64_t)size;
 }
 
-/* Answers libzip's commands for a new archive, which has nothing to read. */
+/* Answers libzip's commands for a new archive. There is nothing to read in it. */
 static zip_int64_t answer_writer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
     target *t = context;
     if (command == ZIP_SOURCE_WRITE) return put_bytes(t, data, size);
@@ -165,7 +166,8 @@ static mst_status open_archive(const void *source, mst_zip_get get, uint64_t siz
     *a = (mst_zip_archive){.place = {.size = size}, .source = source, .get = get};
     zip_error_init(&a->place.error);
     zip_error_init(&error);
-    if (!size) zip_error_set(&error, ZIP_ER_NOZIP, 0); /* libzip would take no bytes for an archive without entries */
+    /* libzip would accept an empty file as an archive without entries */
+    if (!size) zip_error_set(&error, ZIP_ER_NOZIP, 0);
     zip_source_t *from = size ? zip_source_function_create(answer_reader, a, &error) : NULL;
     a->zip = from ? zip_open_from_source(from, ZIP_RDONLY, &error) : NULL;
     const mst_status status = a->zip ? MST_OK : cannot_read(a, &error);

@@ -20,8 +20,9 @@ static mst_status in_file(const mst_bytes *bytes, mst_status status) {
                     mst_error()->message);
 }
 
-/* Reads the names and sizes of all entries. *BYTES gets the sum of the sizes. It counts overlapping entries separately,
- * so its limit also prevents a few bytes from becoming arbitrarily many. */
+/* Reads the names and sizes of all entries. The sum of the sizes is added to *BYTES. Entries that overlap in the file
+ * are counted one by one. So the caller's limit of the sum also stops archives that unpack a few bytes again and
+ * again. */
 static mst_status read_entries(mst_zip *zip, uint64_t *bytes) {
     for (int64_t i = 0; i < zip->num_entries; i++) {
         mst_zip_stat stat;

@@ -33,7 +33,8 @@ enum {
     HEAD = 64, /* the width of a head, as in GPT-2 */
 };
 
-/* Whether row I is for NAME up to its colon. WITH_ALPHA: the row with ALPHA; those of language models have one form. */
+/* Whether row I is for the part of NAME before its colon. WITH_ALPHA selects the row with ALPHA. A language model has
+ * one row only. */
 static bool is_row(int i, const char *name, bool with_alpha) {
     const size_t size = strcspn(name, ":");
     const bool has_tokens = models[i].kind == OF_TOKENS;

@@ -10,10 +10,10 @@
 
 enum { NONE = -1 };
 
-/* The names are those that keras.applications gives its networks, in Keras 2 and 3; '*' at the end stands for any rest,
- * such as the width. LAYER has two of the layers that these networks have, and those of other rows have not. PLAIN is
- * the range of a network that does not begin with a Rescaling or Normalization: that of preprocess_input, or what the
- * documentation says of include_preprocessing=False. Source: keras/src/applications. */
+/* `names` are the names that keras.applications gives its networks, in Keras 2 and 3; '*' at the end stands for any
+ * text, such as the width. `layer` has the names of two layers that only the networks of this row have both. `plain` is
+ * the range for a network that does not begin with a Rescaling or Normalization: the range of preprocess_input, or the
+ * one that the documentation gives for include_preprocessing=False. Source: keras/src/applications. */
 static const struct {
     const char *family, *names, *layer[2];
     int plain;
@@ -55,7 +55,7 @@ static bool has_layer(const mst_model *model, const char *name) {
     return false;
 }
 
-/* Whether the input goes to a convolution at once, perhaps padded with zeros. */
+/* Whether the first layer is a convolution, perhaps after a padding with zeros. */
 static bool is_convolved(const mst_model *model) {
     int64_t at = model->input[0].node;
     for (int64_t n = at + 1; n < model->num_nodes; n++) {

@@ -17,7 +17,7 @@ MST_CHECKED mst_status class_names_copy(const char *const *names, int64_t n, cla
 int64_t class_names_count(const char *const *names);
 /** The name of class I, or NULL. */
 const char *class_names_at(const char *const *names, int64_t i);
-/** Bytes that hold a name as it is printed. */
+/** Size in bytes of the text of class_name_shown. */
 enum { CLASS_NAME_TEXT = 128 };
 /** Writes NAME to TEXT as it is printed, without control characters; returns TEXT. */
 const char *class_name_shown(const char *name, char text[CLASS_NAME_TEXT]);

@@ -5,11 +5,11 @@
 #include "cli/model/class_names.h"
 #include "cli/model/objective.h"
 
-/** The columns of labels in SCHEMA, which mst_dataset_schema returned, if there are several of them; else *OUT is NULL.
- *  SCHEMA may be NULL. */
+/** Sets OUT to the names of the columns of labels in SCHEMA, which mst_dataset_schema returned. *OUT is NULL if there
+ *  is only one such column. SCHEMA may be NULL. */
 MST_CHECKED mst_status label_columns_of(const char *schema, class_names *out);
-/** Gives O the names in COLUMNS if it has an output for each of them. Where each output is a class, they are the names
- *  of the classes too. */
+/** Gives O the names in COLUMNS if it has one output for each name. If each output is a class, they become the names of
+ *  the classes too. */
 void label_columns_name(char *const *columns, objective *o);
 
 #endif

@@ -1,4 +1,4 @@
-/** Decides what the labels of a table are if no loss tells it: classes, or numbers to be predicted. */
+/** Decides whether the labels of a table are classes or numbers to be predicted, if the user gives no loss. */
 #ifndef MUSTER_CLI_MODEL_LABEL_KIND_H
 #define MUSTER_CLI_MODEL_LABEL_KIND_H
 
@@ -6,7 +6,7 @@
 
 typedef struct label_kind {
     bool are_numbers;
-    int64_t different; /**< how many different numbers there are, if the decision could be wrong; 0: it is certain */
+    int64_t different; /**< the number of different labels, if the decision may be wrong; 0: the decision is certain */
 } label_kind;
 
 /** Looks at all labels of DATA, component 1, in one pass. Names are classes, and so are the labels of data that is

@@ -6,7 +6,7 @@ typedef enum metric_kind {
     OF_YES_OR_NO,     /* each number of a label is 0 or 1 */
     OF_ONE_HOT,       /* labels are one-hot rows */
     OF_CLASS_NUMBERS, /* labels are numbers of classes */
-    OF_NUMBERS        /* measures how much labels and outputs differ */
+    OF_NUMBERS        /* labels are numbers; the metric measures how much outputs differ from them */
 } metric_kind;
 
 static const metric_kind kinds[MST_NUM_METRICS] = {
@@ -37,7 +37,7 @@ static metric_kind kind_of_metric(mst_metric metric) {
     return (unsigned)metric < MST_NUM_METRICS ? kinds[metric] : ANY_KIND;
 }
 
-/* Whether the outputs are logits: models that the command makes end without softmax and sigmoid. */
+/* Whether the outputs are logits. They are in models that the command makes: these end without softmax or sigmoid. */
 static bool has_logits(const objective *o) {
     return !o->output && objective_finish_of(o->loss) != MST_LINEAR;
 }

@@ -4,8 +4,8 @@
 
 #include "cli/model/objective.h"
 
-/** MST_INVALID if METRIC is meaningless for O, such as f1 for a regression or r2 for classes. The message tells what to
- *  take instead. */
+/** MST_INVALID if METRIC is meaningless for O, such as f1 for a regression or r2 for classes. The message suggests
+ *  other metrics or another loss. */
 MST_CHECKED mst_status metric_fit_check(mst_metric metric, const objective *o);
 
 #endif

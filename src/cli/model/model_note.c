@@ -67,7 +67,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     add_text(&json, "loss", note->loss);
     if (note->outputs) json_add(&json, "", "outputs", json_incref(note->outputs));
     if (note->classes) json_add(&json, "", "classes", text_array(note->classes));
-    json_t *data = note->data ? json_string(note->data) : NULL; /* NULL, so left out, if not UTF-8 */
+    json_t *data = note->data ? json_string(note->data) : NULL; /* also NULL, and left out, if it is not UTF-8 */
     if (data) json_add(&json, "", "data", data);
     add_text(&json, "schema", note->schema);
     add_text(&json, "network", note->network);

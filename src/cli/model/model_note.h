@@ -1,5 +1,5 @@
 /** The note about a model that `muster train` writes into checkpoints and files, so that `muster evaluate` and
- *  `muster predict` need not be told again. It is JSON, under the key "muster/train" of the notes.
+ *  `muster predict` need not be given the same options again. It is JSON, under the key "muster/train" of the notes.
  *
  *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris",
  *       "schema": "...", "options": {"batch-size": "50"}}
@@ -24,19 +24,19 @@
 typedef struct model_note {
     const char *loss;
     json_t *outputs;         /**< filled by model_note_add_output; in a note that was read, part of `json` */
-    const char *data;        /**< specification */
+    const char *data;        /**< data spec */
     const char *network;     /**< Keras' JSON; NULL: an mlp, whose layers follow from the shapes of its weights */
-    bool from_probabilities; /**< the loss is of probabilities, though no softmax made them */
+    bool from_probabilities; /**< the loss takes probabilities, though no softmax makes them */
     const char *schema;      /**< mst_dataset_schema of the train part */
     const char *const *classes;
     int64_t image_size;
     bool raw_pixels;                      /**< u8 inputs stay 0 to 255 */
-    const char *pixels;                   /**< "-1..1", "torch" or "caffe", as of --pixels; NULL: none of these */
+    const char *pixels;                   /**< the value of --pixels: "-1..1", "torch" or "caffe"; NULL: another one */
     bool divides_pixels[MST_MAX_TARGETS]; /**< of each input: it was u8, and was divided by 255 */
     bool encodes_columns;                 /**< the model begins with the layers of a table's columns */
-    json_t *options;                      /**< noted_options */
-    json_t *json;                         /**< in a note that was read, the members point into it */
-    class_names names;                    /**< in a note that was read, owns the names of `classes` */
+    json_t *options;                      /**< the result of noted_options (cli/train/noted_options.h) */
+    json_t *json;                         /**< in a note that was read: the whole note, into which members point */
+    class_names names;                    /**< in a note that was read: owns the names of `classes` */
 } model_note;
 
 /** Adds the loss of one of several outputs to the array OUTPUTS, and its names of classes unless CLASSES is NULL. */

@@ -34,8 +34,8 @@ static bool is_in_range_of(const mst_model *model, int64_t node, int64_t input) 
     return node == input;
 }
 
-/* Whether INPUT is used, and all its uses are by Rescaling or Normalization: at once, or after layers that keep the
- * range of its pixels, such as the random changes of a picture. */
+/* Whether INPUT is used, and only by Rescaling or Normalization layers. Between them may be layers that keep the range
+ * of its pixels, such as random changes of pictures. */
 static bool is_rescaled(const mst_model *model, int64_t input) {
     bool found = false;
     for (int64_t n = 0; n < model->num_nodes; n++)

@@ -8,18 +8,18 @@
 enum { MAX_ENDS = 16 };
 
 typedef struct network_input {
-    const char *name; /**< the model's */
+    const char *name; /**< owned by the model */
     mst_dtype dtype;  /**< MST_NO_DTYPE: the data decides */
-    mst_shape shape;  /**< of an example; -1: a dimension of any size */
+    mst_shape shape;  /**< shape of an example; -1: a dimension of any size */
     bool is_tokens;   /**< only embeddings take it: its numbers are indices */
-    bool is_rescaled; /**< it goes to a Rescaling or Normalization: its pixels are from 0 to 255 */
+    bool is_rescaled; /**< a Rescaling or Normalization takes it: its pixels are from 0 to 255 */
 } network_input;
 
 typedef struct network_output {
-    const char *name; /**< the model's */
-    int64_t size;     /**< how many numbers it has for an example; -1: only the data tells */
-    mst_shape shape;  /**< of an example */
-    bool has_loss;    /**< it ends in a softmax or a sigmoid, and `loss` fits that */
+    const char *name; /**< owned by the model */
+    int64_t size;     /**< number of elements for an example; -1: it depends on the data */
+    mst_shape shape;  /**< shape for an example */
+    bool has_loss;    /**< it ends in a softmax or a sigmoid, and `loss` is the loss that fits it */
     mst_loss loss;
     bool sees_logits[MST_NUM_LOSSES]; /**< for each loss: whether the loss takes this output as logits */
 } network_output;

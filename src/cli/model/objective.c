@@ -1,6 +1,6 @@
-/* What the command knows about losses beyond the library's formulas: which labels a loss takes, how many outputs it
- * needs, which metric fits, and how outputs are made readable for the user. The labels of the first rows are checked,
- * so that a wrong loss is reported before training begins, instead of training with a meaningless loss. */
+/* Facts about losses that the library's formulas do not have: which labels a loss takes, how many outputs it needs,
+ * which metric fits, and how outputs are made readable for the user. The labels of the first rows are checked, so that
+ * a loss that does not fit the labels is reported before training begins. */
 #include "cli/model/objective.h"
 
 #include <inttypes.h>
@@ -81,7 +81,7 @@ static mst_status label_fail(mst_loss loss, int64_t row, double value, const cha
 typedef struct label_rule {
     mst_loss loss;
     int64_t classes;     /* class numbers must be below it; 0: no limit */
-    int64_t width;       /* so many numbers are a distribution; 0: all of a label */
+    int64_t width;       /* number of consecutive numbers that are one distribution; 0: all numbers of a label */
     double ignore_class; /* as in mst_compile */
 } label_rule;
 

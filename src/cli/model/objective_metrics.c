@@ -9,7 +9,7 @@
 enum { ITEM_SIZE = 512 };
 
 const char *objective_metric(int i) {
-    return mst_metric_name((mst_metric)(i + 1)); /* without MST_METRIC_NONE */
+    return mst_metric_name((mst_metric)(i + 1)); /* + 1, because metric 0 is MST_METRIC_NONE */
 }
 
 const char *objective_metric_help(int i) {
@@ -67,13 +67,13 @@ mst_status objective_check_metrics(const char *text) {
     return MST_OK;
 }
 
-/* Adds METRIC to the objective at PLACE of LIST, or if PLACE is below 0 to each objective that it fits. If it fits
- * none, fails if IS_GIVEN, else skips it. */
+/* Adds METRIC to the objective at PLACE of LIST; if PLACE is below 0, to each objective that it fits. If it fits no
+ * objective, fails if IS_GIVEN is true, and does nothing otherwise. */
 static mst_status add_fitting(mst_metric metric, int place, bool is_given, int *count, objective *list, int n) {
-    const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1; /* MST_METRIC_NONE ends the longer list */
+    const int most = n > 1 ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS - 1; /* - 1: MST_METRIC_NONE ends the list */
     mst_status refused = MST_OK;
     int added = 0;
-    for (int i = n - 1; i >= 0; i--) { /* backwards, so that the error is that of the first output */
+    for (int i = n - 1; i >= 0; i--) { /* backwards, so that `refused` is in the end the error of the first output */
         if (place >= 0 && place != i) continue;
         const mst_status status = metric_fit_check(metric, &list[i]);
         if (status) refused = status;
@@ -95,7 +95,7 @@ mst_status objective_metrics(const char *text, bool is_given, objective *list, i
         const size_t size = strcspn(at, ",");
         snprintf(item, sizeof item, "%.*s", (int)size, at);
         MST_TRY(objective_item("metrics", item, list, n, &place, &name));
-        MST_TRY(find_metric(item + (name - item), &metric)); /* `name`, as a place in `item`, which may be changed */
+        MST_TRY(find_metric(item + (name - item), &metric)); /* points to the same text as `name`, without const */
         MST_TRY(add_fitting(metric, place, is_given, count, list, n));
         at += size;
         if (!*at) return MST_OK;

@@ -68,7 +68,7 @@ mst_status output_names_find(const model_note *note, const mst_dataset *data, ob
         if (!own[i] && o->component < mst_dataset_num_components(data))
             MST_TRY(class_names_of(data, o->component, &own[i]));
         if (own[i] && objective_check_names(o, "", class_names_count((const char *const *)own[i]))) {
-            free(own[i]); /* not for the classes of the model */
+            free(own[i]); /* their number is not the number of classes of the model */
             own[i] = NULL;
         }
         o->names = (const char *const *)own[i];

@@ -7,9 +7,9 @@
 #include "cli/model/objective.h"
 
 /** Gives the N objectives of LIST the names of classes in the files of TEXT, the value of --class-names. TEXT is
- *  "OUTPUT=FILE,OUTPUT=FILE", or "FILE" if only one output has classes; NULL: no files. OWN[i] holds the names of
- *  output i. It must be NULL before; free it with free(), also after a failure. MST_INVALID if a file cannot be
- *  assigned to an output, or if the number of its names is not the number of classes; the message tells the outputs. */
+ *  "OUTPUT=FILE,OUTPUT=FILE", or "FILE" if only one output has classes; NULL: no files. OWN[i], NULL before, gets the
+ *  names of output i; free it with free(), also after a failure. MST_INVALID if a file is for no output, or if its
+ *  number of names is not the number of classes; the message lists the outputs. */
 MST_CHECKED mst_status output_names_read(const char *text, objective *list, int n, class_names *own);
 /** Gives the objectives without names the names in NOTE (may be NULL), else those in DATA. */
 MST_CHECKED mst_status output_names_find(const model_note *note, const mst_dataset *data, objective *list, int n,

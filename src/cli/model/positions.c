@@ -21,7 +21,7 @@ static mst_status fail_label(const mst_dataset *data, double label, int64_t row)
                     label, row, *file ? ", the mask of '" : "", file, *file ? "'" : "", MOST_CLASSES - 1);
 }
 
-/* What the labels so far are that count. */
+/* The labels so far, without those that are ignored. */
 typedef struct found_labels {
     double most;    /* the largest */
     bool has_other; /* one is neither 0 nor WHITE */

@@ -49,7 +49,7 @@ static mst_status take_item(const char *item, objective *list, int n) {
     if (n > 1)
         MST_TRY(objective_item("positive", item, list, n, &place, &word));
     else
-        word = item; /* a name may have a '=' in it */
+        word = item; /* all of the item is a name, which has a '=' in it */
     for (int i = 0; i < n; i++) {
         if (place >= 0 ? place != i : n > 1 && !num_classes(&list[i])) continue;
         MST_TRY(find_class(&list[i], word, &class));

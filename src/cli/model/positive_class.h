@@ -1,6 +1,6 @@
 /** The class for which precision, recall, f1, auc and pr_auc are computed. If an output has two exclusive classes, the
- *  command computes them for one class, as most programs other than Keras do. That is the class of --positive, or else
- *  the second in the order of names or numbers. */
+ *  command computes these metrics for one class, as most programs other than Keras do: the class of --positive, else
+ *  the second class in the order of names or numbers. */
 #ifndef MUSTER_CLI_MODEL_POSITIVE_CLASS_H
 #define MUSTER_CLI_MODEL_POSITIVE_CLASS_H
 

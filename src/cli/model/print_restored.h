@@ -5,9 +5,9 @@
 #include "cli/model/application_pixels.h"
 #include "muster/checkpoint.h"
 
-/** Prints what was restored, and what was missing or left over: as text or, with JSON, as the event "restored". QUIET:
- *  no text. In all cases warns if a damaged checkpoint was skipped. PIXELS: the range that was chosen for u8 inputs
- *  since the network is one of keras.applications; NULL: none was. */
+/** Prints what was restored, what was missing in the file, and which of its entries were not used: as text or, with
+ *  JSON, as the event "restored". QUIET: no text is printed. In all cases warns if a damaged checkpoint was skipped.
+ *  PIXELS is the range for u8 inputs, if it was chosen because the network is one of keras.applications; else NULL. */
 MST_CHECKED mst_status restored_show(const mst_restored *restored, const application_pixels *pixels, bool json,
                                      bool quiet);
 

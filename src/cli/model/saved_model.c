@@ -1,9 +1,9 @@
 /* Opens a model that was saved, for `muster evaluate` and `muster predict`.
  *
- * A file has named tensors and the note of `muster train`, but no graph. So the layers are derived from the weights:
- * layer1/weights [784, 500] and layer2/weights [500, 10] give a network 784-500-10. The loss, the data and the names of
- * the classes are those that the user gives, else those of the note. Then the model is built, and its weights are
- * restored by name. If the file has other names, --name-map tells them. */
+ * A file of weights has named tensors and the note of `muster train`, but no network. So the layers are derived from
+ * the weights: layer1/weights [784, 500] and layer2/weights [500, 10] give a network 784-500-10. The loss, the data and
+ * the names of the classes are those that the user gives, else those of the note. Then the model is built, and its
+ * weights are restored by name. --name-map maps the names, if those in the file are different. */
 #include "cli/model/saved_model.h"
 
 #include <stddef.h>
@@ -240,7 +240,8 @@ static mst_status make_model(const mst_snapshot *snapshot, const saved_options *
     return status;
 }
 
-/* Reads the file and its note. Its entries are renamed by NAMES; NULL: they keep their names. WHERE gets its path. */
+/* Reads the entries of the file, and its note. NAMES renames the entries; NULL: they keep their names. WHERE gets the
+ * path of the file. */
 static mst_status read_entries(const saved_options *o, const name_map *names, mst_snapshot **snapshot,
                                mst_restored *where, saved_model *out) {
     mst_store *store;
@@ -258,9 +259,9 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
     return status;
 }
 
-/* Reads the file by its own names, then if needed by those of --name-map. Like `muster train`, it tries our own names
- * first in a folder of checkpoints: a training that began there with a foreign checkpoint and a map has since written
- * checkpoints under our own names. With --load and a map, only the names of the map are used. */
+/* Reads the file by Muster's names, then if needed by the names of --name-map. Muster's names come first in a folder of
+ * checkpoints, as in `muster train`: a training may have begun there with a checkpoint of another program and a map,
+ * but its own checkpoints have Muster's names. With --load and a map, only the names of the map are used. */
 static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     const bool has_map = out->variables.count > 0;
     if (!has_map || !o->load) {
@@ -276,7 +277,7 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
     return fail_unknown(where->path, o->name_map, *snapshot);
 }
 
-/* Restores the weights by the names of MAP; NULL: by our own names. */
+/* Restores the weights by the names of MAP; NULL: by Muster's names. */
 static mst_status restore_weights(const saved_options *o, const name_map *map, saved_model *saved) {
     mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT, .averages = o->use_ema};
     if (map) options.names = map->name, options.num_names = map->count;
@@ -285,7 +286,7 @@ static mst_status restore_weights(const saved_options *o, const name_map *map, s
 }
 
 mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
-    if (network_file_is(o->load)) return MST_OK; /* its weights came with it */
+    if (network_file_is(o->load)) return MST_OK; /* its weights were read with the network */
     const bool has_map = saved->variables.count > 0;
     if (!has_map || !o->load) {
         const mst_status status = restore_weights(o, NULL, saved);
@@ -410,7 +411,7 @@ static mst_status find_language_model(const network_ends *ends, const saved_mode
     return MST_OK;
 }
 
-/* Refuses texts for a language model to predict, which writes on by another command. */
+/* Refuses texts as the data of a language model: `muster generate` writes on after a text. */
 static mst_status check_texts(const saved_options *o, const option_list *list, const network_ends *ends,
                               const char *spec, const saved_model *saved) {
     const bool has_texts = option_given(list, "text") || (spec_is_of_kind(spec, "texts:") && !o->tokenizer);
@@ -482,12 +483,12 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     }
     if (spec != note->data && (spec_is_of_kind(spec, "npz:") || spec_is_long_text(spec)))
         options.whole_file = true;                                   /* also with a schema */
-    const bool has_length = o->tokenizer || spec_is_long_text(spec); /* which the network knows */
+    const bool has_length = o->tokenizer || spec_is_long_text(spec); /* the length is that of the network's input */
     if (out->model && has_length && !note->schema) options.sequence_length = text_length(ends);
     const table_options table = choose_table(o, list, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     if (!options.image_size && is_pictures(spec) && out->model) options.image_size = fitting_size(ends);
-    options.parts_only = spec == note->data; /* with a schema, no parts would mean the train part */
+    options.parts_only = spec == note->data; /* else, with a schema, data without parts would be the train part */
     mst_status status = table_options_open(&table, spec, "test", options, &out->data);
     if (!status && out->model) status = network_inputs_check(path_of(o), ends, spec, out->data);
     if (status == MST_NOT_FOUND && o->predicts && is_pictures(spec) && o->data)
@@ -504,14 +505,14 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     return status;
 }
 
-/* The options --pixels and --raw-pixels, or if neither is given what is noted. */
+/* How pixels are scaled: by --pixels or --raw-pixels, or if neither is given, as in the note. */
 static int pixels_of(const saved_options *o, const option_list *list, const model_note *note) {
     if (option_given(list, "raw-pixels")) return o->raw_pixels ? PIXELS_RAW : PIXELS_UNIT;
     if (option_given(list, "pixels")) return o->pixels;
     return note->raw_pixels ? PIXELS_RAW : pixels_from_name(note->pixels);
 }
 
-/* Finds the range of pixels by the network's name, if neither an option nor a note of Muster's says it. */
+/* Finds the range of pixels by the network's name, if neither an option nor the note gives it. */
 static void find_pixels(const saved_options *o, const option_list *list, const network_ends *ends, saved_model *out) {
     const bool is_given = option_given(list, "pixels") || option_given(list, "raw-pixels");
     if (is_given || !network_file_is(o->load) || network_file_is_onnx(o->load) || out->note.json) return;
@@ -558,7 +559,7 @@ static mst_status choose_only_names(const saved_options *o, saved_model *out) {
     } else if (!out->note.classes) {
         MST_TRY(class_names_of(out->data, mst_model_num_inputs(out->model), own));
         if (has_network && *own && objective_check_names(only, "", class_names_count((const char *const *)*own))) {
-            free(*own); /* names of other classes than the model has */
+            free(*own); /* their number is not the number of classes of the model */
             *own = NULL;
         }
     }
@@ -683,7 +684,7 @@ static mst_status check_order(const objective *o, const mst_dataset *data) {
     return MST_OK;
 }
 
-/* Reports class numbers that the model does not have before the model runs. So the message tells the row instead of a
+/* Before the model runs, checks that it has all classes of the labels. So the message can give the row, and not only a
  * node of the graph. */
 static mst_status check_classes(const saved_model *saved) {
     for (int i = 0; i < saved->num_objectives; i++) {

@@ -17,7 +17,7 @@ bool scale_inputs_divides(int pixels, mst_dtype dtype, const network_input *inpu
     return dtype == MST_U8 && pixels == PIXELS_UNIT && !(input && input->is_rescaled);
 }
 
-/* The modes that are for red, green and blue alone. */
+/* Fails if PIXELS is a mode that is only for red, green and blue, and SHAPE has no three channels. */
 static mst_status want_colors(int pixels, mst_shape shape) {
     char text[MST_SHAPE_TEXT];
     const int64_t last = shape.ndim ? shape.dim[shape.ndim - 1] : 0;
@@ -28,7 +28,7 @@ static mst_status want_colors(int pixels, mst_shape shape) {
                     pixels_choices[pixels], mst_shape_print(shape, text, sizeof text));
 }
 
-/* One of Keras' modes. */
+/* Scales the inputs by one of the modes of Keras' preprocess_input. */
 static mst_status preprocess(int pixels, int component, mst_dataset **dataset) {
     static const mst_pixels mode[] = {
         [PIXELS_TF] = MST_PIXELS_TF, [PIXELS_TORCH] = MST_PIXELS_TORCH, [PIXELS_CAFFE] = MST_PIXELS_CAFFE};
@@ -77,7 +77,7 @@ static mst_status find_largest(mst_dataset *data, int component, double *out) {
 }
 
 mst_status scale_inputs_warn(const char *spec, int component, mst_dataset *data) {
-    static const double MOST = 2; /* for pixels from 0 to 1, with room for sharpened ones */
+    static const double MOST = 2; /* above 1, because sharpened pixels may exceed 1 a little */
     const mst_dtype dtype = mst_dataset_spec(data, component).dtype;
     double largest;
     if (dtype == MST_U8 || dtype == MST_STRING) return MST_OK;

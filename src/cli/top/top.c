@@ -1,7 +1,7 @@
 /** muster top: shows what the tasks of a job are doing.
  *
- *      the first task    asked first if only its address was given, since it knows the others
- *      all tasks         asked for each table, each on its own connection */
+ *      the given task    asked first for the addresses of all tasks, if only its address was given
+ *      all tasks         asked again for each table, each on its own connection */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +76,8 @@ static mst_status add_cluster(top *t, const mst_cluster *cluster) {
     return MST_OK;
 }
 
-/* Adds the tasks that the task at ADDRESS has told in REPORT. We reach that task at ADDRESS, which may differ from the
- * address that the other tasks use. */
+/* Adds the tasks that are listed in REPORT, which came from the task at ADDRESS. That task itself keeps ADDRESS, which
+ * may differ from the address in the list. */
 static mst_status add_known(top *t, const mst_task_report *report, const char *address) {
     char name[TOP_NAME], known[TOP_NAME];
     mst_address checked;

@@ -12,8 +12,8 @@
 static const char *const doings[] = {"idle", "waiting", "training", "validating", "serving", "done"};
 _Static_assert(sizeof doings / sizeof *doings == MST_NUM_TASK_DOINGS, "a word for each");
 
-/* What a task did between its last two answers, or since it began: examples per second, and the shares of the time. -1:
- * not known. WAIT includes the time of the network. */
+/* The work of a task between its last two answers, or since it began: examples per second, and shares of its time from
+ * 0 to 1. -1: not known. `wait` includes the time of the network. */
 typedef struct shares {
     double examples_per_sec, data, compute, wait;
 } shares;
@@ -23,7 +23,7 @@ void top_row_lost(top_row *row, const char *why) {
     mst_make_plain(row->why); /* it may come from another task */
 }
 
-/* Copies the lines of REPORT for which there is room. */
+/* Copies the lines about devices in REPORT, as many as there is room for. */
 static void keep_devices(top_row *row, const mst_task_report *report) {
     mst_task_device device;
     size_t at = 0, kept = 0;
@@ -33,7 +33,7 @@ static void keep_devices(top_row *row, const mst_task_report *report) {
     row->devices[kept] = '\0';
 }
 
-/* Reads the device at byte *AT of those that were kept. */
+/* Reads the device whose line begins at byte *AT of row->devices, and moves *AT to the next line. False at the end. */
 static bool next_device(const top_row *row, size_t *at, mst_task_device *out) {
     const mst_task_report kept = {.devices = row->devices, .devices_bytes = strlen(row->devices)};
     return mst_task_report_device(&kept, at, out);
@@ -80,7 +80,7 @@ double top_rows_network(const top_row *row, int count) {
     for (int i = 0; i < count; i++) {
         const double wait = find_shares(&row[i]).wait;
         if (row[i].now.doing == MST_TASK_SERVES && !*row[i].why) continue;
-        if (wait < 0 || !is_training_worker(&row[i])) return -1; /* the others may wait for this one */
+        if (wait < 0 || !is_training_worker(&row[i])) return -1; /* others may wait for this worker */
         if (least < 0 || wait < least) least = wait;
     }
     return least;

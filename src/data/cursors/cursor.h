@@ -11,9 +11,9 @@
 #include "data/cursors/bookmark.h"
 #include "data/dataset.h"
 
-/** What a cursor can do. Every slot must be set, except `destroy`, those that say when they may be NULL, and one of
- *  `rows` and `batch`. For the cursor of a source, rows are their numbers in the source; for all other cursors they
- *  have their passes too (data/cursors/row.h), which cursor.c adds and takes away. */
+/** The functions of a cursor. A slot may be NULL only if its comment says so. For the cursor of a source, a row is its
+ *  number in the source. For all other cursors, a row also contains its pass (data/cursors/row.h); cursor.c adds and
+ *  removes the pass. */
 typedef struct mst_cursor_type {
     /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
@@ -26,10 +26,10 @@ typedef struct mst_cursor_type {
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
-    /** Adds the position of this cursor to BOOKMARK, and that of its upstream by mst_cursor_save. NULL: the position is
-     *  only that of upstream. */
+    /** Adds the position of this cursor to BOOKMARK, and its upstream's position by mst_cursor_save. NULL: only
+     *  upstream's position is saved. */
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Restores both positions, in a cursor that is open but not started. */
+    /** Restores both positions, in a cursor that is open but not started. NULL: only upstream's is restored. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
     /** For a source that keeps records in memory: the N ROWS, numbers without passes, are no longer needed. May be
      *  NULL. */

@@ -17,8 +17,8 @@ typedef struct mst_affine_map {
 
 /** Rotates around the middle by DEGREES, counterclockwise (keras.layers.RandomRotation). */
 mst_affine_map mst_affine_rotation(int64_t height, int64_t width, float degrees);
-/** Zooms at the middle: 1 keeps the size, less makes the picture larger (keras.layers.RandomZoom, which draws the
- *  factor less 1). */
+/** Zooms around the middle. A zoom of 1 keeps the size; a zoom below 1 makes the picture larger. The factor that
+ *  keras.layers.RandomZoom draws is this zoom minus 1. */
 mst_affine_map mst_affine_zoom(int64_t height, int64_t width, float height_zoom, float width_zoom);
 /** Moves down by DOWN pixels and to the right by RIGHT (keras.layers.RandomTranslation). */
 mst_affine_map mst_affine_translation(float down, float right);
@@ -34,7 +34,7 @@ MST_CHECKED mst_status mst_affine_check(const mst_dataset *dataset, const char *
 /** Writes the slot `settings` of a transform that draws from LOWER to UPPER. */
 void mst_affine_settings(const mst_dataset *dataset, double lower, double upper, const mst_affine_options *options,
                          char *text, size_t size);
-/** A number from LOWER to UPPER, as WORD draws it. */
+/** Maps the random WORD to a number from LOWER to UPPER. */
 float mst_affine_draw(uint32_t word, double lower, double upper);
 
 #endif

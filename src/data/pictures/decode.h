@@ -7,7 +7,7 @@
 /** Replaces the members of O that are 0 by their defaults, and checks O; MST_INVALID, naming WHO, if a value is not
  *  possible. */
 MST_CHECKED mst_status mst_picture_fill_options(const char *who, mst_images_options *o);
-/** Sets HEIGHT and WIDTH to those of the picture in the file PATH, which is decoded for them. Fails as mst_file_read
+/** Decodes the picture in the file PATH to set *HEIGHT and *WIDTH to its size. Fails as mst_file_read
  *  and mst_image_decode do. */
 MST_CHECKED mst_status mst_picture_size(const char *path, int64_t *height, int64_t *width);
 /** Sets height and width of O as its option .fit says, from the picture in SIZE bytes at DATA. NAME is for messages.

@@ -13,8 +13,8 @@ typedef struct mst_mask_names {
 } mst_mask_names;
 
 /** Names the masks of the COUNT pictures at PATHS. A picture in one of the NUM_ROOTS folders ROOTS keeps its path
- *  within that folder; another one that a root names itself keeps the last part of its path. Without roots, the folder
- *  that holds all pictures is the root. MST_INVALID if two masks would have one name, if a name would lead out of the
+ *  within that folder. A picture in none of them keeps the last part of its path. Without roots, the folder that
+ *  holds all pictures is the root. MST_INVALID if two masks would have one name, if a name would lead out of the
  *  folder, or if the file of that name in FOLDER is one of the pictures. Free OUT also after a failure. */
 MST_API MST_CHECKED mst_status mst_mask_names_make(const char *const *paths, int64_t count, const char *const *roots,
                                                    int num_roots, const char *folder, mst_mask_names *out);

@@ -16,9 +16,9 @@
 
 /** What the mixture of one row is made of. */
 typedef struct mst_mix_row {
-    const float *own, *other; /**< the picture and that of its partner */
+    const float *own, *other; /**< the row's picture and its partner's */
     int64_t height, width, channels;
-    mst_rng rng;       /**< blocks 1 and above are free for the function; block 0 is that of mst_mix_beta */
+    mst_rng rng;       /**< the function may use blocks 1 and above; mst_mix_beta uses block 0 */
     double batch_draw; /**< uniform in [0, 1), the same for all rows of a batch */
 } mst_mix_row;
 
@@ -32,16 +32,18 @@ typedef struct mst_mix_dataset {
     double strength; /**< alpha, or factor */
 } mst_mix_dataset;
 
-/** Makes *OUT of TYPE over DATASET. MST_INVALID if DATASET is not of batches, or its components are not pictures of u8
- *  or f32 and labels of f32; if rows have no numbers any more, behind a prefetch for example; or unless STRENGTH,
- *  called WHAT, is above 0 and at most 1. */
+/** Makes *OUT of TYPE over DATASET. Fails with MST_INVALID if
+ *    - the elements of DATASET are not batches
+ *    - its components are not pictures of u8 or f32, and labels of f32
+ *    - rows no longer have their numbers, for example after a prefetch
+ *    - STRENGTH, called WHAT in messages, is not above 0 and at most 1. */
 MST_CHECKED mst_status mst_mix_derive(const mst_dataset_type *type, mst_dataset *dataset, const char *what,
                                       double strength, uint64_t seed, mst_mix_function function, mst_dataset **out);
 /** The slots `open` and `settings` of such a type; it also has .gives_values. */
 MST_CHECKED mst_status mst_mix_open(const mst_dataset *dataset, mst_cursor **out);
 void mst_mix_settings(const mst_dataset *dataset, char *text, size_t size);
 
-/** A number of the beta distribution with both parameters ALPHA, above 0 and at most 1 (Joehnk 1964). */
+/** Draws a number from the beta distribution with both parameters ALPHA, above 0 and at most 1 (Joehnk 1964). */
 double mst_mix_beta(const mst_rng *rng, double alpha);
 
 #endif

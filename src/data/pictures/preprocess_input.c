@@ -45,7 +45,7 @@ static void preprocess_settings(const mst_dataset *dataset, char *text, size_t s
 
 static const mst_dataset_type type = {.name = "preprocess_input", .settings = preprocess_settings};
 
-/* The roundings are those of Keras: each operation in f32, one after the other. */
+/* Rounds as Keras does: each operation is computed in f32, one after the other. */
 static float value_of(mst_pixels mode, int channel, int level) {
     static const float mean[RGB] = {0.485f, 0.456f, 0.406f}, deviation[RGB] = {0.229f, 0.224f, 0.225f};
     static const float bgr_mean[RGB] = {103.939f, 116.779f, 123.68f};

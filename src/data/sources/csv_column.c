@@ -55,8 +55,8 @@ static void find_kinds(const mst_csv *csv, int column, const mst_csv_notation *n
     }
 }
 
-/* The error for a column whose cells are all numbers, but none in the notation of --decimal and --thousands. Surely
- * nobody meant them as categories. ROW is the first such cell. */
+/* The error for a column whose cells are all numbers, but none in the notation of --decimal and --thousands. It is
+ * unlikely that they were meant as categories. ROW is the row of the first of these cells. */
 static mst_status other_notation(const mst_csv *csv, int64_t row, int column) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
     return MST_FAIL(

@@ -40,10 +40,13 @@ typedef struct mst_csv_reading {
 } mst_csv_reading;
 
 /** Finds the type of column COLUMN of CSV. AS is what the options say (NULL: nothing). The caller sets OUT->missing and
- *  OUT->is_label before. A column of integers becomes floats if a number is missing, where that is allowed. Numbers in
- *  another notation than that of C are read if exactly one notation fits. Fails with MST_INVALID, naming the cell, if a
- *  number is missing and must not be, all cells are missing, numbers and text are mixed, a number can be read in two
- *  ways, or a cell among dates is not a date. Free OUT also after a failure. */
+ *  OUT->is_label before. A column of integers becomes floats if a number is missing, where that is allowed. Numbers
+ *  that are not written as in C are read if exactly one notation fits. Free OUT also after a failure. Fails with
+ *  MST_INVALID, naming the cell, if
+ *    - a number is missing and must not be, or all cells are missing
+ *    - numbers and text are mixed
+ *    - a number can be read in two ways
+ *    - a cell among dates is not a date. */
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, const mst_csv_reading *as,
                                            mst_csv_column *out);
 /** MST_INVALID, naming a cell, if the notation of numbers in the N COLUMNS of CSV is not clear. That is so if one has a

@@ -29,7 +29,8 @@ bool mst_csv_date_read(const char *cell, mst_csv_date_order order, mst_csv_date_
  *  if no order fits, or if both fit and give different dates. */
 MST_CHECKED mst_status mst_csv_date_find(const mst_csv *csv, int column, mst_csv_date_order *out);
 /** Whether at least half of the N different texts in LIST look like dates or times, in any notation. *LIKE is the index
- *  of one of these; *ODD that of the first text that mst_csv_date_find would refuse, -1: it would accept all. */
+ *  of one of these. *ODD is the index of the first text that mst_csv_date_find would refuse; -1: it would accept
+ *  all. */
 bool mst_csv_dates_look(const char *const *list, int64_t n, int64_t *like, int64_t *odd);
 
 #endif

@@ -25,8 +25,8 @@ typedef enum mst_csv_cell_kind {
     MST_CSV_NUM_CELLS
 } mst_csv_cell_kind;
 
-/** Reads CELL in NOTATION (NULL: that of C). Sets *INTEGER and *NUMBER for an integer, and *NUMBER for a float. Numbers
- *  are decimal: inf and 0x10 are text. */
+/** Reads CELL in NOTATION (NULL: as C writes numbers). Sets *INTEGER and *NUMBER for an integer, and
+ *  *NUMBER for a float. Numbers are decimal: inf and 0x10 are text. */
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, const mst_csv_notation *notation, int64_t *integer,
                                     double *number);
 

@@ -26,8 +26,8 @@ typedef struct mst_image_folder {
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
 /** MST_INVALID if a class of FOLDER, which lists DIR, has no pictures. */
 MST_CHECKED mst_status mst_image_folder_check_classes(const char *dir, const mst_image_folder *folder);
-/** Lists pictures without classes from N PATHS. A path is a file of any name, or a folder. Of a folder, its own
- *  pictures are taken first, sorted, then those of its subfolders. Errors and freeing as above. */
+/** Lists pictures without classes from N PATHS. A path is a file of any name, or a folder. A folder's own
+ *  pictures are listed first, sorted, then the pictures in its subfolders. Errors and freeing as above. */
 MST_CHECKED mst_status mst_image_folder_take(const char *const *paths, int n, mst_image_folder *out);
 /** Gives FOLDER, which is empty, N classes. NAMES must be sorted by their bytes; they are copied. */
 MST_CHECKED mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n);

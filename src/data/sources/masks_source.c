@@ -170,7 +170,7 @@ static mst_status fail_alone(const char *path, const char *what, const char *fol
                     path, what, folder, count, all);
 }
 
-/* Puts the pictures in the order of their names, and the masks in that of their pictures. */
+/* Sorts the pictures by name, and puts the masks in the same order as their pictures. */
 static mst_status pair(const char *images, const char *masks, masked_images *d, stem *picture, stem *mask) {
     const int64_t pictures = d->images.num_files, num_masks = d->masks.num_files;
     int64_t lonely = 0, found = 0;
@@ -252,7 +252,7 @@ static void end_trial(masks_trial *t) {
     free(t->mask);
 }
 
-/* Decodes all pairs, and leaves out those of which the picture or the mask is damaged. */
+/* Decodes all pairs, and leaves out each pair with a damaged picture or mask. */
 static mst_status leave_out_damaged(masked_images *d) {
     mst_image_folder *const files[] = {&d->images, &d->masks};
     masks_trial t;

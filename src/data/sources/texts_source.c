@@ -80,8 +80,8 @@ static const char *join_path(texts *t, const char *folder, const char *name) {
     return mst_arena_print(&t->arena, mst_ends_in(folder, "/") ? "%s%s" : "%s/%s", folder, name);
 }
 
-/* Lists sorted paths in FOLDER: those of folders if FOLDERS is true, else those of everything else. They are in the
- * arena of T. */
+/* Lists paths in FOLDER, sorted: only folders if FOLDERS is true, else all entries that are not folders. The paths are
+ * in the arena of T. */
 static mst_status list(texts *t, const char *folder, bool folders, const char ***paths, int64_t *n) {
     struct dirent **entry;
     const int count = scandir(folder, &entry, is_wanted, by_bytes);

@@ -174,7 +174,8 @@ static mst_status map_file(tokens *d) {
     return status;
 }
 
-/* Types of tokens as NumPy writes them. mst_npy_parse gets another one of this length for those it does not know. */
+/* Types of tokens as NumPy writes them. `instead` replaces a type in the header before mst_npy_parse reads it, since
+ * that does not support all of them. Both texts have the same length. */
 static const struct {
     const char *descr, *instead;
     int size;
@@ -252,8 +253,8 @@ static mst_status find_tokens(tokens *d, const mst_tokens_options *o, const mst_
     return MST_OK;
 }
 
-/* The vocabulary of a file that does not tell it: one more than the largest token. Larger ones than MOST_FOUND are
- * hardly meant: a file of 16 bits that is read as one of 32 has such. */
+/* The size of the vocabulary if the file does not give it: one more than the largest token. A size above MOST_FOUND is
+ * probably a mistake, such as 16-bit tokens that are read as 32-bit ones. */
 static mst_status count_tokens(tokens *d) {
     int64_t largest = 0;
     for (int64_t i = 0; i < d->count; i++) {

@@ -1,4 +1,4 @@
-/** What data specs need to know about a dataset of mst_dataset_from_word_ids. */
+/** Sizes of a dataset of mst_dataset_from_word_ids, for data specs. */
 #ifndef MUSTER_DATA_SOURCES_WORD_IDS_SOURCE_H
 #define MUSTER_DATA_SOURCES_WORD_IDS_SOURCE_H
 

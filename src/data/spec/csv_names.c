@@ -46,7 +46,7 @@ static bool is_end(const mst_data_options *o, const char *name) {
     return false;
 }
 
-/* ---- what is wrong ---- */
+/* ---- messages of errors ---- */
 
 static const char *list_columns(const mst_csv *csv, char list[LIST_SIZE]) {
     size_t used = 0;

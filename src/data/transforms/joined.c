@@ -4,8 +4,8 @@
  *      number 7  ->  part 0, row 3 | part 1, row 41       zip: one row of each part (width: number of parts)
  *      number 8  ->  part 2, row 5                        interleave: one row of one part (width 1)
  *
- * When a number is forgotten, its rows in the parts are forgotten too. After a restore, the pool has everything that
- * was held. The cursors downstream then say what they still hold (keep), and settling drops the rest. */
+ * When a number is forgotten, its rows in the parts are forgotten too. After a restore, the pool has all rows that
+ * were held. The cursors downstream then call keep for the rows that they still need; settle drops all others. */
 #include "data/transforms/joined.h"
 
 #include <stdlib.h>

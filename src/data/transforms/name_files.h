@@ -1,4 +1,4 @@
-/** A dataset that knows from which file each of its rows comes: mst_dataset_file_paths returns these paths. */
+/** A dataset with the path of the file of each row: mst_dataset_file_paths returns these paths. */
 #ifndef MUSTER_DATA_TRANSFORMS_NAME_FILES_H
 #define MUSTER_DATA_TRANSFORMS_NAME_FILES_H
 

@@ -74,7 +74,7 @@ bool mst_keras_is_op(const json_t *layer) {
     return kind_of(layer) != NULL;
 }
 
-/* ---- what it is applied to ---- */
+/* ---- operands of ops ---- */
 
 /* Reads an operand. In Keras 3, a tensor is an object that contains its history. In Keras 2, it is only the history:
  * ["layer", call, tensor]. */
@@ -99,7 +99,7 @@ static bool read_operands(const op_kind *kind, const json_t *call, operand *a, o
     return read_operand(is_3 ? json_array_get(args, 1) : json_object_get(json_array_get(call, 3), "y"), b);
 }
 
-/* ---- what it does ---- */
+/* ---- the layer that computes the same as an op ---- */
 
 /* The layer that computes the same as an op in one of its calls. */
 typedef struct equivalent {
@@ -177,7 +177,7 @@ static bool is_same(const equivalent *a, const equivalent *b) {
            json_equal(a->config, b->config);
 }
 
-/* ---- the layer ---- */
+/* ---- replacing an op by its layer ---- */
 
 /* A new reference to TENSOR. For Keras 2, it is the history without further elements of its list. */
 static json_t *tensor_alone(const json_t *tensor) {
@@ -185,7 +185,7 @@ static json_t *tensor_alone(const json_t *tensor) {
     return json_pack("[O, O, O]", json_array_get(tensor, 0), json_array_get(tensor, 1), json_array_get(tensor, 2));
 }
 
-/* CALL in the form of a call of a layer, of the same generation of Keras. */
+/* CALL, a call of an op, in the form of a call of a layer. The form is of the same generation of Keras, 2 or 3. */
 static json_t *layer_call(const op_kind *kind, const json_t *call) {
     operand operands[2] = {0};
     json_t *tensors = json_array();

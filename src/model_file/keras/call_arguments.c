@@ -27,7 +27,7 @@ mst_status mst_keras_drop_nothing(json_t *layer) {
                                                                                        : MST_OK;
 }
 
-/* A frozen batch normalization computes as in inference, in training too. */
+/* A frozen batch normalization computes in training as in inference. So `training` does not matter for it. */
 bool mst_keras_training_matters(const json_t *layer) {
     const json_t *config = json_object_get(layer, "config"), *inside = json_object_get(config, "layer");
     const char *class_name = called_class(layer);

@@ -29,7 +29,7 @@ typedef enum form {
     NO,      /* a bool that is negated */
     INITIALIZER,
     REGULARIZER, /* becomes the members l1 and l2, prefixed with the name */
-    CONSTRAINT,  /* of a weight; one of another class acts only in training, which is not taken */
+    CONSTRAINT,  /* of a weight; an unknown one is ignored, since it acts only in training (mst_keras_only_trains) */
     SIDES_OF_1,  /* [before, after], or a number for both; becomes two numbers */
     SIDES_OF_2,  /* [[top, bottom], [left, right]]; becomes four numbers */
     SIDES_OF_3,  /* the same for three axes; becomes six numbers */
@@ -391,8 +391,9 @@ static mst_status check_copy(const mst_layer_type *type, const json_t *value, co
     return status;
 }
 
-/* Reads the inner layer of a TimeDistributed. mst_keras_class_free frees its options. *AXIS is an axis of the
- * TimeDistributed's source, which has the axis of steps before those of the inner layer. */
+/* Reads the inner layer of a TimeDistributed. mst_keras_class_free frees its options. *AXIS becomes the axis of an
+ * inner normalization, counted in the source of the TimeDistributed; -1: none. That source has the axis of steps before
+ * the axes of the inner layer's source, so the number is larger by 1. */
 static mst_status read_inner(const json_t *value, mst_option_memory *memory, mst_inner_layer *inner, int64_t *axis) {
     const char *name = json_string_value(json_object_get(value, "class_name"));
     const json_t *config = json_object_get(value, "config");
@@ -435,7 +436,7 @@ mst_status mst_keras_class_read(const mst_keras_class *class, const json_t *conf
     return mst_keras_preprocessing_read(class->name, config, memory, options);
 }
 
-/* ---- what a call says ---- */
+/* ---- options that are arguments of calls ---- */
 
 /* The member that in Keras is an argument of the call and not an option of the layer. */
 static const mst_field *called_field(const mst_keras_class *class) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The packages under which Keras has been published, and that of layers which only Muster has. */
+/* The packages under which Keras has been published, and the package of layers that only Muster has. */
 static const char *const packages[] = {"keras", "keras_core", "tf_keras", "tensorflow", "muster"};
 
 bool mst_keras_is_custom_class(const json_t *object) {

@@ -60,8 +60,8 @@ static bool is_whole(const json_t *part) {
            json_is_null(json_object_get(config, "stop")) && json_is_null(json_object_get(config, "step"));
 }
 
-/* The only axis that KEY does not take as a whole; *PART becomes its part of KEY. 0 if there is no such axis, or
- * several. */
+/* For x[KEY], where x has NDIM axes: the axis of which KEY takes only a part. *PART becomes the index or slice of this
+ * axis. 0 if there is no such axis, if there are several, or if it is axis 0. */
 static int find_part(const json_t *key, int ndim, const json_t **part) {
     int axis = 0, found = 0;
     size_t i;

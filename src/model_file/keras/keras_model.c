@@ -109,7 +109,7 @@ static mst_status read_compiled(const mst_keras_file *file, const mst_keras_netw
 #define DATE_SAVED "1980-01-01@00:00:00" /* always the same, so that equal models give equal files */
 static const char notes_key[] = "muster_notes";
 
-/* Muster's own files are known by their date. */
+/* Files that Muster has written are recognized by their date. */
 static bool is_from_keras(const mst_keras_file *file) {
     const char *date = json_string_value(json_object_get(file->metadata, "date_saved"));
     return !date || strcmp(date, DATE_SAVED) != 0;

@@ -26,7 +26,7 @@ static const json_t *given(const json_t *config, const char *key) {
     return json_is_null(value) ? NULL : value;
 }
 
-/* ---- what is made of numbers of categories ---- */
+/* ---- output modes of layers that give numbers of categories ---- */
 
 static mst_status read_mode(const json_t *config, mst_output_mode *out) {
     const json_t *value = given(config, "output_mode");
@@ -45,7 +45,7 @@ static void write_mode(json_t *config, mst_output_mode mode) {
     if (mode) json_object_set_new(config, "output_mode", json_string(mst_output_mode_names[mode]));
 }
 
-/* The values that the layer NAME has learnt, which are its weight WEIGHT in Muster. */
+/* The values that the layer NAME has learnt. In Muster they are its weight WEIGHT. */
 static mst_status learnt_weight(mst_model *model, const char *name, const char *weight, mst_tensor **out) {
     char entry[600];
     snprintf(entry, sizeof entry, "%.500s/%s", name, weight);
@@ -161,7 +161,7 @@ static json_t *unknown_token(bool integers) {
     return integers ? json_integer(-1) : json_string("[UNK]");
 }
 
-/* MASK if it has an index, which is so in mode INT; else NULL. */
+/* MASK in the output mode INT, in which the mask token has an index; else NULL. */
 static const json_t *numbered(lookup o, const json_t *mask) {
     return *o.output_mode <= MST_OUTPUT_MODE_INT ? mask : NULL; /* INT is the default of both layers */
 }
@@ -253,7 +253,8 @@ static mst_status write_lookup(const char *name, const mst_tensor *vocabulary, j
     json_t *list = list_of(vocabulary), *unknown = unknown_token(o.integers);
     const size_t others = *o.no_oov ? 0 : (size_t)*o.num_oov_indices;
     const json_t *before = numbered(o, mask);
-    /* Keras would drop the first token, which looks like a special one. So a token that it can drop is put before it */
+    /* Keras drops special tokens from the beginning of the list. If tokens of the vocabulary look like special ones,
+     * another one is put before them for Keras to drop */
     if (num_special(list, before, unknown, others) > 0) json_array_insert(list, 0, unknown);
     json_decref(unknown);
     const int failed = json_object_set_new(config, "vocabulary", list);

@@ -46,7 +46,7 @@ static mst_status add_weight(const char *file, const char *path, const mst_weigh
     return mst_keras_entry_add(snapshot, weight->name, MST_STATE_WEIGHT, tensor, weight->spec.dtype);
 }
 
-/* ---- where Keras 3 keeps them ---- */
+/* ---- paths of weights in files of Keras 3 ---- */
 
 static void path_of(const mst_keras_network *network, int64_t i, char out[MST_KERAS_FOLDER]) {
     const mst_keras_layer *layer = &network->layer[i];
@@ -126,7 +126,7 @@ static mst_status read_paths(const char *file, const mst_keras_tree *tree, const
     return MST_OK;
 }
 
-/* ---- where .h5 files keep them: lists of names, layer by layer ---- */
+/* ---- weights in .h5 files: lists of names, layer by layer ---- */
 
 enum { PATH_SIZE = 1024 };
 static const char weights_folder[] = "/model_weights"; /* in files of whole models; files with only weights use "/" */
@@ -297,13 +297,14 @@ enum { MOST_SLOTS = 5, GLOBAL_STEP_AT = 0, RATE_AT = 1, STATE_PATH = 60, ENTRY_S
 static const char keras_3[] = "/optimizer", h5[] = "/optimizer_weights"; /* folders of the state */
 
 /* The order of slots in Keras' list, with Muster's names. Each group has its slots for all variables before the next
- * group begins. In a group, the slots of one variable are consecutive. A number of the rule comes after all slots. */
+ * group begins. In a group, the slots of one variable are consecutive. If the rule has a number of its own, as Nadam
+ * has, this number comes after all slots. */
 typedef struct keras_slots {
     int first; /* index of the first slot: 2, after step and learning rate; 1 if the learning rate is a schedule */
     int count;
     const char *name[MOST_SLOTS];
     int group[MOST_SLOTS];
-    const char *number; /* the name of the number of the rule; NULL: none */
+    const char *number; /* the name in Muster's store of the number of the rule; NULL: none */
 } keras_slots;
 
 /* Groups that come before the groups of the rule. */

@@ -41,7 +41,7 @@ static mst_status read_heads(mst_onnx_call *c, size_t i, int64_t heads, mst_valu
     return mst_graph_check(c->reader->graph);
 }
 
-/* Puts the cached part, input I, before X. */
+/* Puts the cached keys or values, input I, before X along the axis of steps. Without input I, X stays. */
 static mst_status add_past(mst_onnx_call *c, size_t i, mst_value *x) {
     mst_value pair[2];
     if (!mst_onnx_has(c, i)) return MST_OK;

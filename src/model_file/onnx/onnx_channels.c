@@ -44,7 +44,7 @@ static mst_status name_constant(finder *f, const Muster__OnnxTensor *constant, m
     return name_trace(f, constant->name, &(trace){.input = -1, .constant = constant, .data = data});
 }
 
-/* What is known about input I of NODE; nothing if there is no such input. */
+/* What is known about the value at input I of NODE; nothing if there is no such input. */
 static trace source(const finder *f, const Muster__OnnxNode *node, size_t i) {
     const int64_t at = i < node->n_input ? mst_names_get(&f->names, node->input[i]) : -1;
     return at < 0 || !f->value ? (trace){.input = -1} : f->value[at];
@@ -120,8 +120,9 @@ static int axis_of_constant(const trace *t, int ndim) {
     return axis < 0 ? 0 : axis;
 }
 
-/* Combines the operands of NODE: the operand with the most dimensions, with what the others tell about its axes. Of
- * several such operands, it takes one whose channels are known; else one that comes from an input. */
+/* What is known about the result of NODE, which broadcasts its operands. It is what is known about the operand with the
+ * most dimensions, and the channels that constant operands tell. If several operands have the most dimensions, one
+ * whose channels are known is taken, else one that comes from an input. */
 static trace join_operands(finder *f, const Muster__OnnxNode *node) {
     trace all = {.input = -1};
     for (size_t i = 0; i < node->n_input; i++) {
@@ -237,7 +238,7 @@ static trace reshaped(finder *f, const Muster__OnnxNode *node) {
     return (trace){.input = -1};
 }
 
-/* What a step of a loop takes of a value: its part number I along an axis. */
+/* What is known about the result of a Gather in a loop, which takes one element of an axis in each step. */
 static trace step_part(const finder *f, const Muster__OnnxNode *node) {
     const trace src = source(f, node, 0), index = source(f, node, 1);
     const int64_t given = int_attribute(node, "axis", 0), axis = given < 0 ? given + src.ndim : given;

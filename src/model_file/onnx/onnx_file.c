@@ -183,8 +183,8 @@ bool mst_onnx_begins(const void *data, size_t size) {
            (byte[2] == 0x12 || byte[2] == 0x3a || byte[2] == 0x42 || byte[2] == 0x1a || byte[2] == 0x22);
 }
 
-/* Whether MODEL uses operators of ai.onnx.ml, and beside them none or, with STANDARD, only standard ones that are the
- * same in opset 9 and 13. scikit-learn's converter gives its files the least opset that their operators have. */
+/* Whether MODEL uses operators of ai.onnx.ml, and no others. STANDARD: it may also use the standard operators that are
+ * the same in opset 9 and 13. scikit-learn's converter gives a file the lowest opset that has the file's operators. */
 static bool has_unchanged(const Muster__OnnxModel *model, bool standard) {
     static const char *const unchanged[] = {"Abs",     "Add",  "ArgMax", "ArgMin",     "Cast", "Concat",
                                             "Div",     "Exp",  "Gather", "Identity",   "Log",  "MatMul",

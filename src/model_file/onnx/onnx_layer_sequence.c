@@ -22,7 +22,7 @@ static void remove_axis(mst_onnx_sequence *s, int at) {
     for (int i = at; i < s->ndim; i++) s->axis[i] = s->axis[i + 1];
 }
 
-/* The steps of S. If one direction is left, and only the step that it computes last, this is MST_ONNX_END. */
+/* Which steps S has. MST_ONNX_END: S has one direction, and only the step that this direction computes last. */
 static mst_onnx_steps steps_of(const mst_onnx_layers *l, const mst_onnx_sequence *s) {
     if (s->cell < 0 || (mst_onnx_cell_is_double(l, s->cell) && s->direction < 0)) return s->steps;
     const bool backwards = s->direction == 1 || mst_onnx_cell_is_backwards(l, s->cell);

@@ -11,7 +11,8 @@ static mst_status read_identity(mst_onnx_layer_call *c) {
     return mst_onnx_layer_put(c, v);
 }
 
-/* A Cast of sizes and of the numbers of rows of an embedding changes nothing here. Other layers compute in float32. */
+/* A Cast of sizes, or of the indices of an embedding's rows, changes nothing here. Layers compute in float32, so a Cast
+ * of their outputs to f32 also changes nothing. Other casts are refused. */
 static mst_status read_cast(mst_onnx_layer_call *c) {
     mst_onnx_layer_value v;
     const int64_t to = mst_onnx_int(&c->onnx, "to", 0);

@@ -171,7 +171,7 @@ static mst_status constant_list(const mst_onnx_call *c, mst_dtype dtype, const v
     return mst_graph_check(c->reader->graph);
 }
 
-/* Whether each element of X, cast to the dtype of KEYS, is each key: [..., keys]. */
+/* Whether each element of X, cast to the dtype of KEYS, equals each of the KEYS: [..., keys]. */
 static mst_value matches(mst_value x, mst_value keys) {
     return mst_equal(mst_expand_dims(mst_cast(x, mst_value_spec(keys).dtype), -1), keys);
 }

@@ -70,7 +70,7 @@ static mst_onnx_rate common_rate(const mst_onnx_call *c) {
 
 /* ---- operators ---- */
 
-/* Sets *OUT to the rate of an output with the sizes DST, of which only the one of axis AT is open. */
+/* Sets *OUT to the rate of an output with the sizes DST, whose only open size is that of axis AT. */
 
 typedef mst_status (*rate_function)(mst_onnx_call *c, const mst_shape *dst, int at, mst_onnx_rate *out);
 

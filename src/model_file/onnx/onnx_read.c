@@ -168,7 +168,7 @@ mst_status mst_onnx_last(const mst_onnx_call *c, size_t i, mst_value *out) {
     return last_of(c->reader, mst_onnx_value_of(c, i), out);
 }
 
-/* The constant V transposed by PERM, which the steps of a loop share. */
+/* The constant V transposed by PERM. The steps of a loop share the result, if they use the same PERM. */
 static mst_status turned_in_loop(mst_onnx_reader *r, mst_onnx_value *v, mst_axes perm, mst_value *out) {
     const size_t size = (size_t)perm.count * sizeof *perm.axis;
     const bool again = !mst_value_is_none(v->turned);

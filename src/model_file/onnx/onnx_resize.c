@@ -81,7 +81,7 @@ static mst_status check_resized(const axis *a, double out) {
                     "fixed size");
 }
 
-/* The COUNT numbers of the scales in input 2, for the axes LIST. */
+/* Reads the scales in input 2: COUNT numbers, one for each axis of LIST. */
 static mst_status read_scales(const mst_onnx_call *c, resize *r, const int64_t *list, int count) {
     const mst_tensor *tensor = mst_onnx_value_of(c, 2)->tensor;
     if (!tensor || !mst_dtype_is_float(mst_tensor_dtype(tensor)) || mst_tensor_count(tensor) != count)
@@ -99,7 +99,8 @@ static mst_status read_scales(const mst_onnx_call *c, resize *r, const int64_t *
     return MST_OK;
 }
 
-/* The sizes in input 3, for the axes LIST. A dynamic dimension may keep its size. */
+/* Reads the sizes in input 3: COUNT numbers, one for each axis of LIST. A dimension whose size is known only in a run
+ * may keep its size. */
 static mst_status read_sizes(mst_onnx_call *c, resize *r, const int64_t *list, int count) {
     int64_t size[MST_ONNX_MOST_LIST];
     int given;

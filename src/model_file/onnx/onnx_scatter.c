@@ -36,7 +36,8 @@ static mst_status read_along(mst_onnx_call *c, int *axis, mst_value *x, mst_valu
     return mst_graph_check(c->reader->graph);
 }
 
-/* The part of X that has as many elements as INDEX along all axes but the last. The indices may cover less than X. */
+/* Indices may cover less than X. *OUT becomes the part of X that has as many elements as INDEX along all axes but the
+ * last, and *REST the number of elements beyond that part, for each axis. */
 static mst_status covered(mst_value x, mst_value index, mst_value *out, mst_shape *rest) {
     const mst_shape all = mst_value_spec(x).shape, some = mst_value_spec(index).shape;
     mst_shape begin = {.ndim = all.ndim}, size = begin;

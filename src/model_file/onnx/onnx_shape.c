@@ -497,7 +497,7 @@ static mst_status read_tile(mst_onnx_call *c) {
 }
 
 /* COUNT elements of X along AXIS, beginning at BEGIN with a step of STEP. An end before the first element cannot be
- * given as a number, since negative ones count from the end: it is left out by end_mask. */
+ * given as a number, since negative numbers count from the end. In this case end_mask leaves the end out. */
 static mst_value cut_strip(mst_value x, int64_t axis, int64_t begin, int64_t count, int step) {
     const int ndim = mst_value_spec(x).shape.ndim;
     const int64_t end = begin + step * count;
