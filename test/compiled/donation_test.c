@@ -2,9 +2,9 @@
  * the gate write them in donated memory. The bits are those of plans that do not. If such a program fails, only what
  * its device had still to write is torn.
  *
- * MUSTER_LAGOON_FAIL chooses, at the start of a process, which run of a program fails. So each such training is a
- * process of its own: this program, with an argument. It prints how many steps failed before and behind the gate, and
- * a hash of the state at the end. */
+ * MUSTER_LAGOON_FAIL chooses which run of a program of a process fails. So each such training is a process of its own:
+ * this program, with arguments. It sets the variable before its first step, and prints how many steps failed before and
+ * behind the gate, and a hash of the state at the end. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -528,9 +528,10 @@ static void expect_torn(training *t, const mst_snapshot *before) {
 
 /* A program behind the gate that is not compiled in time fails the step before the gate. All else must be done in time,
  * on a busy machine too. */
-static int run_child_uncompiled(void) {
+static int run_child_uncompiled(const char *const variable[2]) {
     training t;
     begin_with(&t, &(mst_session_options){.devices = "lagoon:2", .timeout = 4}, true, all_shards, NULL);
+    setenv(variable[0], variable[1], 1);
     mst_snapshot *before = state_of(mst_session_store(t.session));
     step(&t);
     if (t.status) {
@@ -544,9 +545,10 @@ static int run_child_uncompiled(void) {
 }
 
 /* A program behind the gate does not end. The call returns at its deadline, and so do calls that read a value. */
-static int run_child_stuck(void) {
+static int run_child_stuck(const char *const variable[2]) {
     training t;
     begin_with(&t, &(mst_session_options){.devices = "lagoon:2", .timeout = 4}, true, all_shards, NULL);
+    setenv(variable[0], variable[1], 1);
     step(&t);
     mst_tensor *value = NULL;
     printf("%d %d %s\n", (int)t.status, (int)mst_store_get(mst_session_store(t.session), "", "w", &value), t.node);
@@ -554,12 +556,13 @@ static int run_child_stuck(void) {
     _exit(0);
 }
 
-static int run_child(const char *mode) {
+static int run_child(const char *mode, const char *const variable[2]) {
     training t;
-    if (strcmp(mode, "uncompiled") == 0) return run_child_uncompiled();
-    if (strcmp(mode, "stuck") == 0) return run_child_stuck();
+    if (strcmp(mode, "uncompiled") == 0) return run_child_uncompiled(variable);
+    if (strcmp(mode, "stuck") == 0) return run_child_stuck(variable);
     int failed[2] = {0, 0};
     begin(&t, "lagoon:2", 0, true, all_shards, NULL);
+    setenv(variable[0], variable[1], 1);
     for (int made = 0; made < STEPS; made++) {
         mst_snapshot *before = state_of(mst_session_store(t.session)), *after;
         step(&t);
@@ -584,8 +587,8 @@ static int run_child(const char *mode) {
 
 enum { MOST_TEXT = 4096 };
 
-/* Runs a process in MODE with VARIABLE=N, so that run number N of a program fails or is stuck; 0: none. Sets TEXT to
- * its output. */
+/* Runs a process in MODE with VARIABLE=N from its first step on, so that run number N of a program fails or is stuck;
+ * 0: none. Sets TEXT to its output. */
 static void run_process(const char *mode, const char *variable, int n, char text[MOST_TEXT]) {
     char number[16];
     int out[2], status;
@@ -599,8 +602,7 @@ static void run_process(const char *mode, const char *variable, int n, char text
         dup2(out[1], STDERR_FILENO);
         close(out[0]);
         close(out[1]);
-        if (n) setenv(variable, number, 1);
-        execl("/proc/self/exe", "donation", mode, NULL);
+        execl("/proc/self/exe", "donation", mode, variable, number, NULL);
         _exit(127);
     }
     close(out[1]);
@@ -670,7 +672,7 @@ static void program_that_fails_tears_only_what_its_device_had_to_write(void **st
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2) return run_child(argv[1]);
+    if (argc == 4) return run_child(argv[1], (const char *const[]){argv[2], argv[3]});
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limit_chooses_where_updates_are_made),
         cmocka_unit_test(limit_below_both_is_the_error_of_an_ordinary_step),

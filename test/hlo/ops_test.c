@@ -34,6 +34,7 @@ static const struct {
     {"orthonormalize", "initial values are made on the host"},
     {"placeholder", "a session puts the feed in its place"},
     {"string_to_hash_bucket_fast", "strings are on the host"},
+    {"text_to_hashes", "strings are on the host"},
     {"variable", "a session puts the stored value in its place"},
 };
 

@@ -11,9 +11,10 @@
  *
  * Tests set these variables of the environment:
  *
- *   MUSTER_LAGOON_FAIL=N           run number N of a program in this process, counted from 1, fails
+ *   MUSTER_LAGOON_FAIL=N           run number N of a program in this process, counted from 1 while the variable is
+ *                                  set, fails
  *   MUSTER_LAGOON_STUCK=N          that run never ends
- *   MUSTER_LAGOON_COMPILE_STUCK=N  compilation number N of this process never ends
+ *   MUSTER_LAGOON_COMPILE_STUCK=N  compilation number N, counted in the same way, never ends
  *   MUSTER_LAGOON_HOLD=FILE        while there is a file FILE.D, no run on device D ends; while there is a file
  *                                  FILE.text, no text is compiled
  *   MUSTER_LAGOON_TEXTS=FILE       each new program of this process is appended to FILE, then a line "// ----";
@@ -234,7 +235,7 @@ static mst_status start_compiling(compiled_text *x) {
     long long stuck;
     mst_status status = find_number("MUSTER_LAGOON_COMPILE_STUCK", &stuck);
     if (!status) status = find_hold("text", &c->hold);
-    c->is_stuck = ++compilations == stuck;
+    c->is_stuck = stuck && ++compilations == stuck;
     if (!status) status = host->services->errand_start(&type, c, &x->errand);
     if (status)
         free_compilation(c);
@@ -572,6 +573,7 @@ static mst_status choose_end(program_run *run, int device) {
     MST_TRY(find_number("MUSTER_LAGOON_FAIL", &fails));
     MST_TRY(find_number("MUSTER_LAGOON_STUCK", &stuck));
     MST_TRY(find_hold(what, &run->hold));
+    if (!fails && !stuck) return MST_OK;
     const long long number = atomic_fetch_add(&runs, 1) + 1;
     run->fails = number == fails;
     run->is_stuck = number == stuck;

@@ -447,11 +447,6 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
     if (out->model) MST_TRY(network_check_strings(path_of(o), ends));
     const bool takes_strings = out->model && network_takes_strings(ends);
     if (takes_strings) MST_TRY(check_strings(o, list, note, spec));
-    if (o->sequence_length && !takes_strings)
-        return MST_FAIL(MST_INVALID,
-                        "--sequence-length: '%s' does not split texts itself, so its length is known: leave "
-                        "it out",
-                        path_of(o));
     if (out->model && !note->schema && !o->tokenizer && !takes_strings && spec_is_of_kind(spec, "texts:"))
         return MST_FAIL(MST_INVALID,
                         "'%s': has no vocabulary that numbers the words of '%s', as a model of muster train has: take "
@@ -459,7 +454,11 @@ static mst_status open_spec(const saved_options *o, const option_list *list, con
                         path_of(o), spec);
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
-    const mst_status checked = data_options_check(list, spec, o->text || model_note_option(note, "text"));
+    mst_status checked = data_options_check(list, spec, o->text || model_note_option(note, "text"));
+    if (!checked && o->sequence_length && !takes_strings)
+        checked = MST_FAIL(MST_INVALID,
+                           "--sequence-length: '%s' does not split texts itself, so its length is known: leave it out",
+                           path_of(o));
     if (checked) {
         free(folder);
         return checked;

@@ -198,7 +198,8 @@ static bool functional() {
     mst_output kind = mst_input(model, MST_SCALAR, .dtype = MST_STRING, .name = "kind");
     mst_output e = mst_string_lookup(kind, .max_tokens = 8, .output_mode = MST_OUTPUT_MODE_ONE_HOT);
     mst_output f = mst_integer_lookup(ids, .max_tokens = 8, .has_mask = true, .output_mode = MST_OUTPUT_MODE_COUNT);
-    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a), c, d, e, f), .axis = 1);
+    mst_output g = mst_text_vectorization(kind, .max_tokens = 8, .output_mode = MST_OUTPUT_MODE_COUNT);
+    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a), c, d, e, f, g), .axis = 1);
     bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);
     return good;

@@ -108,6 +108,8 @@ static const rule rules[] = {
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit_bf16:", has_one_channel},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit_bf16:", is_narrower_than_stride},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit_bf16:", is_dilated},
+    {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core_amx_bf16", is_narrower_than_stride},
+    {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core_amx_bf16", is_dilated},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core", is_mostly_padding},
     {MST_CONVOLUTION, "", is_deep_in_bf16},
     {MST_CONVOLUTION_SRC_GRAD, "", is_deep_in_bf16},
