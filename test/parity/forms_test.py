@@ -66,7 +66,7 @@ REFUSED = {"avg_pool2d", "avg_pool2d_grad", "avg_pool3d", "batch_norm", "batch_n
            "lstm_grad", "max_pool2d", "max_pool2d_grad", "max_pool2d_grad_grad", "max_pool2d_relu_grad", "max_pool3d", "normalized_conv2d",
            "normalized_conv2d_weights_grad", "orthonormalize", "reduce_prod_others", "reduce_prod_others_grad",
            "resize2d", "resize2d_grad", "scaled_dot_product_attention", "scaled_dot_product_attention_grad", "scatter_last", "simple_rnn", "simple_rnn_grad", "slice_grad", "sort",
-           "sparse_gradient", "sum_replicas", "sum_shards", "tile_grad"}
+           "sparse_gradient", "sum_replicas", "sum_shards", "text_to_hashes", "tile_grad"}
 # Cases that TensorFlow's ops of the kind refuse: dtypes that they do not have, in the main.
 SOME_REFUSED = {
     "abs", "broadcast_like", "clip", "in_top_k", "matmul", "neg", "pow", "sign", "square", "squared_difference",

@@ -62,12 +62,12 @@ def read_texts(path):
         return {text.strip() for text in file.read().split("// ----\n") if text.strip()}
 
 
-def texts_of(folder, options, devices, shards=8):
-    """The texts of the programs of one step."""
+def texts_of(folder, options, devices, shards=8, fails=1):
+    """The texts of the programs of one step. Program number `fails` that is run fails: it is one of the step's."""
     path = f"{folder}/texts-{devices}"
     if os.path.exists(path):
         os.remove(path)
-    environment = {**os.environ, "MUSTER_LAGOON_TEXTS": path, "MUSTER_LAGOON_FAIL": "1",
+    environment = {**os.environ, "MUSTER_LAGOON_TEXTS": path, "MUSTER_LAGOON_FAIL": str(fails),
                    "MUSTER_MODULE_PATH": f"{BUILD}/modules:{BUILD}"}
     done = subprocess.run([os.environ["MUSTER"], "train", *options, "--shards", str(shards), "--batch-size", "8",
                            "--steps", "1", "--devices", f"lagoon:{devices}"], env=environment, capture_output=True,
@@ -166,7 +166,8 @@ def texts_in_place(folder, options):
     write variables, as the limit falls."""
     for limit in range(800, 300, -20):
         try:
-            texts = texts_of(folder, [*options, "--memory-limit", f"{limit}K"], 1, shards=1)
+            # the first program that is run gives the averages their first values
+            texts = texts_of(folder, [*options, "--memory-limit", f"{limit}K"], 1, shards=1, fails=2)
         except RuntimeError as error:
             if "the limit is" not in str(error):
                 raise

@@ -35,6 +35,11 @@ static windows windows_of(const mst_conv *conv) {
     return w;
 }
 
+static bool is_sound(const void *convolution, const_dnnl_primitive_desc_t descriptor) {
+    const mst_convolution *c = convolution;
+    return mst_implementation_is_sound(c->kind, &c->conv, descriptor);
+}
+
 #if DNNL_VERSION_MAJOR >= 3
 
 static dnnl_status_t describe_first(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
@@ -57,31 +62,11 @@ static dnnl_status_t describe_first(mst_convolution *c, const windows *w, dnnl_p
 }
 
 static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
-    dnnl_status_t status = describe_first(c, w, attributes);
-    while (!status && !mst_implementation_is_sound(c->kind, &c->conv, c->descriptor))
-        status = mst_describe_next(c->descriptor);
-    return status;
+    const dnnl_status_t status = describe_first(c, w, attributes);
+    return status ? status : mst_describe_fitting(c->descriptor, is_sound, c);
 }
 
 #else
-
-/* Finds the first implementation for DESC that computes correctly. */
-static dnnl_status_t find_sound(mst_convolution *c, const dnnl_convolution_desc_t *desc,
-                                dnnl_primitive_attr_t attributes) {
-    dnnl_primitive_desc_iterator_t all;
-    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&all, desc, attributes, mst_dnnl_engine(), NULL);
-    if (status) return status;
-    c->descriptor = dnnl_primitive_desc_iterator_fetch(all);
-    while (c->descriptor && !mst_implementation_is_sound(c->kind, &c->conv, c->descriptor)) {
-        dnnl_primitive_desc_destroy(c->descriptor);
-        c->descriptor = NULL;
-        status = dnnl_primitive_desc_iterator_next(all);
-        if (!status) c->descriptor = dnnl_primitive_desc_iterator_fetch(all);
-    }
-    dnnl_primitive_desc_iterator_destroy(all);
-    if (status == dnnl_iterator_ends) return dnnl_unimplemented;
-    return status || c->descriptor ? status : dnnl_out_of_memory;
-}
 
 static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dnnl_primitive_attr_t attributes) {
     mst_description *d = c->description;
@@ -103,7 +88,7 @@ static dnnl_status_t describe_primitive(mst_convolution *c, const windows *w, dn
                                                                          &d[WEIGHTS], NULL, &d[DST], w->strides,
                                                                          w->dilations, w->before, w->after);
     }
-    return status ? status : find_sound(c, &desc, attributes);
+    return status ? status : mst_describe_fitting(&c->descriptor, &desc, mst_dnnl_engine(), attributes, is_sound, c);
 }
 
 #endif
@@ -191,24 +176,39 @@ static dnnl_status_t describe_operands(mst_convolution *c) {
     return status;
 }
 
+static void set_matrix(mst_product_shape *s, int which, int64_t rows, int64_t columns, bool transposed) {
+    s->dim[which][0] = rows;
+    s->dim[which][1] = columns;
+    s->stride[which][0] = transposed ? 1 : columns;
+    s->stride[which][1] = transposed ? rows : 1;
+}
+
 /* Describes the operands as matrices, and their product: source weights, gradient weights^T or source^T gradient. */
 static dnnl_status_t describe_product(mst_convolution *c, dnnl_primitive_attr_t attributes) {
     const mst_conv *v = &c->conv;
     const int64_t in = v->in_channels, out = v->out_channels, pixels = v->n * v->window[0].in * v->window[1].in;
     const bool sums = c->kind == MST_CONVOLUTION_WEIGHTS_GRAD, back = c->kind == MST_CONVOLUTION_SRC_GRAD;
-    const dnnl_dim_t src[] = {sums ? in : pixels, sums ? pixels : in}, src_strides[] = {sums ? 1 : in, sums ? in : 1};
-    const dnnl_dim_t dst[] = {pixels, out}, dst_strides[] = {out, 1};
-    const dnnl_dim_t weights[] = {back ? out : in, back ? in : out}, strides[] = {back ? 1 : out, back ? out : 1};
-    mst_description *d = c->description;
-    dnnl_status_t status = mst_describe(&d[SRC], type_of(c, SRC), 2, src, src_strides);
-    if (!status) status = mst_describe(&d[DST], type_of(c, DST), 2, dst, dst_strides);
-    if (!status) status = mst_describe(&c->plain, dnnl_f32, 2, weights, strides);
+    const int src = back ? MST_PRODUCT_C : MST_PRODUCT_A, weights = sums ? MST_PRODUCT_C : MST_PRODUCT_B,
+              dst = back   ? MST_PRODUCT_A
+                    : sums ? MST_PRODUCT_B
+                           : MST_PRODUCT_C;
+    mst_product_shape s = {.ndim = 2, .bf16 = v->bf16, .packed = !sums};
+    set_matrix(&s, src, sums ? in : pixels, sums ? pixels : in, sums);
+    set_matrix(&s, dst, pixels, out, false);
+    set_matrix(&s, weights, back ? out : in, back ? in : out, back);
+    mst_description *d = c->description, *operand[MST_PRODUCT_OPERANDS] = {NULL};
+    dnnl_status_t status = mst_describe(&d[SRC], type_of(c, SRC), 2, s.dim[src], s.stride[src]);
+    if (!status) status = mst_describe(&d[DST], type_of(c, DST), 2, s.dim[dst], s.stride[dst]);
+    if (!status) status = mst_describe(&c->plain, dnnl_f32, 2, s.dim[weights], s.stride[weights]);
     if (!status)
-        status = sums ? mst_describe(&d[WEIGHTS], dnnl_f32, 2, weights, strides)
-                      : mst_describe_any(&d[WEIGHTS], type_of(c, WEIGHTS), 2, weights);
-    const mst_description *a = &d[back ? DST : SRC], *b = &d[sums ? DST : WEIGHTS];
-    const mst_description *made = &d[back ? SRC : sums ? WEIGHTS : DST];
-    return status ? status : mst_describe_product(&c->descriptor, mst_dnnl_engine(), a, b, NULL, made, attributes);
+        status = sums ? mst_describe(&d[WEIGHTS], dnnl_f32, 2, s.dim[weights], s.stride[weights])
+                      : mst_describe_any(&d[WEIGHTS], type_of(c, WEIGHTS), 2, s.dim[weights]);
+    if (status) return status;
+    operand[src] = &d[SRC];
+    operand[dst] = &d[DST];
+    operand[weights] = &d[WEIGHTS];
+    return mst_describe_product(&c->descriptor, mst_dnnl_engine(), operand[MST_PRODUCT_A], operand[MST_PRODUCT_B], NULL,
+                                operand[MST_PRODUCT_C], attributes, mst_implementation_multiplies, &s);
 }
 
 static dnnl_query_t query_of_weights(const mst_convolution *c) {

@@ -4,7 +4,11 @@
 #define MUSTER_KERNEL_ONEDNN_BASE_DESCRIPTION_H
 
 #include <dnnl.h>
+#include <stdbool.h>
 #include <string.h>
+
+/** Whether the implementation of DESCRIPTOR may compute what CONTEXT describes. */
+typedef bool mst_fits(const void *context, const_dnnl_primitive_desc_t descriptor);
 
 #if DNNL_VERSION_MAJOR >= 3
 
@@ -40,18 +44,22 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
-/** Describes a primitive that computes C = A B, and adds BIAS unless that is NULL. */
+/** Replaces the implementation of D by the first one, from it on, that FITS. */
+static inline dnnl_status_t mst_describe_fitting(dnnl_primitive_desc_t d, mst_fits *fits, const void *context) {
+    dnnl_status_t status = dnnl_success;
+    while (!status && !fits(context, d)) status = dnnl_primitive_desc_next_impl(d);
+    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+}
+
+/** Describes a primitive that computes C = A B, and adds BIAS unless that is NULL. Its implementation FITS. */
 static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                                  const mst_description *a, const mst_description *b,
                                                  const mst_description *bias, const mst_description *c,
-                                                 dnnl_primitive_attr_t attributes) {
-    return dnnl_matmul_primitive_desc_create(out, engine, *a, *b, bias ? *bias : NULL, *c, attributes);
-}
-
-/** Replaces the implementation of D by the next one that oneDNN offers. */
-static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
-    const dnnl_status_t status = dnnl_primitive_desc_next_impl(d);
-    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+                                                 dnnl_primitive_attr_t attributes, mst_fits *fits,
+                                                 const void *context) {
+    const dnnl_status_t status =
+        dnnl_matmul_primitive_desc_create(out, engine, *a, *b, bias ? *bias : NULL, *c, attributes);
+    return status ? status : mst_describe_fitting(*out, fits, context);
 }
 
 #else
@@ -87,19 +95,33 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
+/** Sets OUT to the first implementation for DESC that FITS. */
+static inline dnnl_status_t mst_describe_fitting(dnnl_primitive_desc_t *out, const_dnnl_op_desc_t desc,
+                                                 dnnl_engine_t engine, dnnl_primitive_attr_t attributes, mst_fits *fits,
+                                                 const void *context) {
+    dnnl_primitive_desc_iterator_t all;
+    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&all, desc, attributes, engine, NULL);
+    if (status) return status;
+    *out = dnnl_primitive_desc_iterator_fetch(all);
+    while (*out && !fits(context, *out)) {
+        dnnl_primitive_desc_destroy(*out);
+        *out = NULL;
+        status = dnnl_primitive_desc_iterator_next(all);
+        if (!status) *out = dnnl_primitive_desc_iterator_fetch(all);
+    }
+    dnnl_primitive_desc_iterator_destroy(all);
+    if (status == dnnl_iterator_ends) return dnnl_unimplemented;
+    return status || *out ? status : dnnl_out_of_memory;
+}
+
 static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                                  const mst_description *a, const mst_description *b,
                                                  const mst_description *bias, const mst_description *c,
-                                                 dnnl_primitive_attr_t attributes) {
+                                                 dnnl_primitive_attr_t attributes, mst_fits *fits,
+                                                 const void *context) {
     dnnl_matmul_desc_t product;
     const dnnl_status_t status = dnnl_matmul_desc_init(&product, a, b, bias, c);
-    return status ? status : dnnl_primitive_desc_create(out, &product, attributes, engine, NULL);
-}
-
-/* In version 2 only an iterator gives the next implementation: convolution.c has one, and products need none. */
-static inline dnnl_status_t mst_describe_next(dnnl_primitive_desc_t d) {
-    (void)d;
-    return dnnl_unimplemented;
+    return status ? status : mst_describe_fitting(out, &product, engine, attributes, fits, context);
 }
 
 #endif

@@ -93,6 +93,13 @@ static bool is_deep_in_bf16(const mst_conv *v) {
     return is_deep(v) && v->bf16;
 }
 
+/* Rows of the source that no window reads are copied to the scratchpad too, for which it is too small: up to 10 kB are
+ * written past it, and the result is wrong. 2.6.3. */
+static bool skips_rows(const mst_conv *v) {
+    const mst_window *rows = &v->window[0];
+    return (rows->size - 1) * rows->dilation + 1 < rows->stride;
+}
+
 typedef struct rule {
     mst_convolution_kind kind;
     const char *beginning; /* beginning of the implementation's name */
@@ -111,6 +118,7 @@ static const rule rules[] = {
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core_amx_bf16", is_narrower_than_stride},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core_amx_bf16", is_dilated},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core", is_mostly_padding},
+    {MST_CONVOLUTION, "brgconv:avx512_core_amx", skips_rows},
     {MST_CONVOLUTION, "", is_deep_in_bf16},
     {MST_CONVOLUTION_SRC_GRAD, "", is_deep_in_bf16},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "", is_deep_in_bf16},
@@ -141,9 +149,22 @@ static bool has_gaps(const mst_product_shape *s, int which) {
 
 /* If the product has one row or one column, "brg_matmul" assumes that the elements of each factor and of the product
  * are adjacent in memory. If they are not, the product is wrong, and overwrites the elements in between. 3.7.2. */
-bool mst_implementation_multiplies(const mst_product_shape *shape, const_dnnl_primitive_desc_t descriptor) {
-    const int64_t *made = &shape->dim[MST_PRODUCT_C][shape->ndim - 2];
-    if ((made[0] != 1 && made[1] != 1) || !mst_implementation_begins(descriptor, "brg_matmul:")) return true;
-    return !has_gaps(shape, MST_PRODUCT_A) && !has_gaps(shape, MST_PRODUCT_C) &&
-           (shape->packed || !has_gaps(shape, MST_PRODUCT_B));
+static bool skips_gaps(const mst_product_shape *s) {
+    const int64_t *made = &s->dim[MST_PRODUCT_C][s->ndim - 2];
+    return (made[0] == 1 || made[1] == 1) &&
+           (has_gaps(s, MST_PRODUCT_A) || has_gaps(s, MST_PRODUCT_C) || (!s->packed && has_gaps(s, MST_PRODUCT_B)));
+}
+
+/* AMX multiplies bf16 numbers in pairs. With 63 products in a sum, or 63 more than a multiple of 64, the tiles may not
+ * fit together, and the processor refuses the instruction: the process ends by SIGILL. 2.6.3. (With several threads,
+ * which Muster does not use within a product, AMX's products may be wrong if B is transposed and has 49 to 63 columns.
+ * 2.6.3.) */
+static bool sums_63(const mst_product_shape *s) {
+    enum { TILE = 64 };
+    return s->bf16 && s->dim[MST_PRODUCT_A][s->ndim - 1] % TILE == TILE - 1;
+}
+
+bool mst_implementation_multiplies(const void *shape, const_dnnl_primitive_desc_t descriptor) {
+    if (mst_implementation_begins(descriptor, "brg_matmul:") && skips_gaps(shape)) return false;
+    return !mst_implementation_begins(descriptor, "brg:avx512_core_amx") || !sums_63(shape);
 }

@@ -117,8 +117,7 @@ static dnnl_status_t make(mst_primitive *p) {
     const mst_description *d = p->description;
     if (!status)
         status = mst_describe_product(&p->descriptor, engine, &d[A], &d[B], shape->has_bias ? &d[BIAS] : NULL, &d[C],
-                                      attributes);
-    while (!status && !mst_implementation_multiplies(shape, p->descriptor)) status = mst_describe_next(p->descriptor);
+                                      attributes, mst_implementation_multiplies, shape);
     if (!status && shape->packed) {
         mst_forget(&p->description[B]);
         status = mst_describe_copy(&p->description[B],
