@@ -154,6 +154,7 @@ static void windows(mst_graph *graph) {
     mst_group_norm(pictures, channels, channels, .groups = 2);
     mst_convolve2d_transpose(pictures, mst_reshape(weights, MST_SHAPE(1, 2, 3, 2)), .strides = MST_AXES(2));
     mst_space_to_depth(mst_depth_to_space(mst_fill(graph, MST_F32, MST_SHAPE(1, 2, 2, 4), 1), 2), 2);
+    mst_text_to_hashes(mst_placeholder(graph, MST_STRING, MST_SHAPE(2)), .length = 4);
     mst_l2_normalize(pictures, .axes = MST_AXES(-1), .epsilon = 1e-9);
     mst_glu(mst_fill(graph, MST_F32, MST_SHAPE(4, 3), 1), .axis = MST_AXES(0));
     mst_resize2d(pictures, MST_AXES(7, 3), .interpolation = MST_INTERPOLATION_BILINEAR);
