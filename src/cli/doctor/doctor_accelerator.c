@@ -199,7 +199,8 @@ static mst_status run_program(const work *t, bool on_cpu, int num_runs, trial_gr
     return status;
 }
 
-/* The largest difference of A and B in parts of the largest element of B; infinite if one of them has a NaN. */
+/* The largest absolute difference of A and B, divided by the largest absolute value in B. Infinite if an element is
+ * infinite or NaN. */
 static double find_difference(const mst_tensor *a, const mst_tensor *b) {
     double most = 0, largest = 0;
     for (int64_t i = 0; i < mst_tensor_count(b); i++) {

@@ -3,7 +3,7 @@
  *  labels       [n], i32, i64 or u8
  *  predictions  [n], labels' dtype
  *  dst          [num_classes, num_classes], i64: rows are labels, columns predictions
- *  num_classes  at least 1
+ *  num_classes  1 to 2^20
  *
  *  A label or prediction outside [0, num_classes) makes the run fail, with an error that names it.
  */

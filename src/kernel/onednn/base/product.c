@@ -13,7 +13,7 @@
 
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
 enum { SCRATCHPAD = MST_PRODUCT_OPERANDS, NUM_ARGS };
-enum { WHOLE, REST, NUM_SIZES }; /* WHOLE: parts of CHUNK indices; REST: the last part */
+enum { WHOLE, REST, NUM_SIZES }; /* WHOLE: parts of CHUNK indices; REST: a smaller last part */
 
 /* A prepared call of a primitive by one thread. */
 typedef struct call {
