@@ -57,7 +57,7 @@ static bool has_one_channel(const mst_conv *v) {
 }
 
 /* The source is copied to the scratchpad as one row for each remainder of column / stride. Rows without a column are
- * read although they were never written: old contents of the scratchpad get into the gradient. 2.6.3, 3.2. */
+ * read although they were never written: old contents of the scratchpad get into the gradient. 2.6.3, 3.2, 3.7.2. */
 static bool is_narrower_than_stride(const mst_conv *v) {
     return v->window[1].in < v->window[1].stride;
 }
@@ -100,6 +100,20 @@ static bool skips_rows(const mst_conv *v) {
     return (rows->size - 1) * rows->dilation + 1 < rows->stride;
 }
 
+/* The result is wrong, or the process ends, for some windows with a stride or a dilation: if an axis has one element of
+ * output, or elements that no window reads. 3.7.2. */
+static bool is_spread_over_one(const mst_conv *v) {
+    bool spread = false, one = false, skips = false;
+    for (int i = 0; i < MST_MOST_WINDOW_AXES; i++) {
+        const mst_window *w = axis_of(v, i);
+        if (w->in == 1 && w->size == 1) continue;
+        spread |= w->stride != 1 || w->dilation != 1;
+        one |= w->out == 1;
+        skips |= (w->size - 1) * w->dilation + 1 < w->stride;
+    }
+    return spread && (one || skips);
+}
+
 typedef struct rule {
     mst_convolution_kind kind;
     const char *beginning; /* beginning of the implementation's name */
@@ -118,7 +132,12 @@ static const rule rules[] = {
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core_amx_bf16", is_narrower_than_stride},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core_amx_bf16", is_dilated},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx512_core", is_mostly_padding},
+    {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx10_1_512_amx", is_narrower_than_stride},
+    {MST_CONVOLUTION_WEIGHTS_GRAD, "jit:avx10_1_512_amx", is_dilated},
+    {MST_CONVOLUTION_WEIGHTS_GRAD, "brgconv_bwd_w:", is_narrower_than_stride},
     {MST_CONVOLUTION, "brgconv:avx512_core_amx", skips_rows},
+    {MST_CONVOLUTION, "brg_conv_fwd:avx10_1_512_amx", is_spread_over_one},
+    {MST_CONVOLUTION_SRC_GRAD, "brg", is_spread_over_one},
     {MST_CONVOLUTION, "", is_deep_in_bf16},
     {MST_CONVOLUTION_SRC_GRAD, "", is_deep_in_bf16},
     {MST_CONVOLUTION_WEIGHTS_GRAD, "", is_deep_in_bf16},
