@@ -536,6 +536,7 @@ static void shapes_that_once_failed_stay_in_their_memory(void **unused) {
     for (int i = 0; i < 2 * KNOWN; i++) {
         shape s = known[i / 2];
         s.conv.bf16 = s.conv.bf16 && mst_dnnl_has_bf16();
+        s.conv.made_bf16 = s.conv.made_bf16 && s.conv.bf16;
         begin_shape((uint64_t)i);
         threads = 1;
         at_end = i % 2 == 0;

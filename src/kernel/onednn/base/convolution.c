@@ -176,13 +176,6 @@ static dnnl_status_t describe_operands(mst_convolution *c) {
     return status;
 }
 
-static void set_matrix(mst_product_shape *s, int which, int64_t rows, int64_t columns, bool transposed) {
-    s->dim[which][0] = rows;
-    s->dim[which][1] = columns;
-    s->stride[which][0] = transposed ? 1 : columns;
-    s->stride[which][1] = transposed ? rows : 1;
-}
-
 /* Describes the operands as matrices, and their product: source weights, gradient weights^T or source^T gradient. */
 static dnnl_status_t describe_product(mst_convolution *c, dnnl_primitive_attr_t attributes) {
     const mst_conv *v = &c->conv;
@@ -193,9 +186,9 @@ static dnnl_status_t describe_product(mst_convolution *c, dnnl_primitive_attr_t 
                     : sums ? MST_PRODUCT_B
                            : MST_PRODUCT_C;
     mst_product_shape s = {.ndim = 2, .bf16 = v->bf16, .packed = !sums};
-    set_matrix(&s, src, sums ? in : pixels, sums ? pixels : in, sums);
-    set_matrix(&s, dst, pixels, out, false);
-    set_matrix(&s, weights, back ? out : in, back ? in : out, back);
+    mst_product_operand(&s, src, MST_SHAPE(pixels, in), sums);
+    mst_product_operand(&s, dst, MST_SHAPE(pixels, out), false);
+    mst_product_operand(&s, weights, MST_SHAPE(in, out), back);
     mst_description *d = c->description, *operand[MST_PRODUCT_OPERANDS] = {NULL};
     dnnl_status_t status = mst_describe(&d[SRC], type_of(c, SRC), 2, s.dim[src], s.stride[src]);
     if (!status) status = mst_describe(&d[DST], type_of(c, DST), 2, s.dim[dst], s.stride[dst]);

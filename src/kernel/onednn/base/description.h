@@ -44,14 +44,15 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
-/** Replaces the implementation of D by the first one, from it on, that FITS. */
+/** Replaces the implementation of D by the first one, from it on, for which FITS is true. */
 static inline dnnl_status_t mst_describe_fitting(dnnl_primitive_desc_t d, mst_fits *fits, const void *context) {
     dnnl_status_t status = dnnl_success;
     while (!status && !fits(context, d)) status = dnnl_primitive_desc_next_impl(d);
     return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
 }
 
-/** Describes a primitive that computes C = A B, and adds BIAS unless that is NULL. Its implementation FITS. */
+/** Describes a primitive that computes C = A B, and adds BIAS unless that is NULL. The first
+ *  implementation for which FITS is true is taken. */
 static inline dnnl_status_t mst_describe_product(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                                  const mst_description *a, const mst_description *b,
                                                  const mst_description *bias, const mst_description *c,
@@ -95,7 +96,7 @@ static inline dnnl_status_t mst_describe_reorder(dnnl_primitive_desc_t *out, dnn
     return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
-/** Sets OUT to the first implementation for DESC that FITS. */
+/** Sets OUT to the first implementation for DESC for which FITS is true. */
 static inline dnnl_status_t mst_describe_fitting(dnnl_primitive_desc_t *out, const_dnnl_op_desc_t desc,
                                                  dnnl_engine_t engine, dnnl_primitive_attr_t attributes, mst_fits *fits,
                                                  const void *context) {
